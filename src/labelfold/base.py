@@ -1,0 +1,181 @@
+"""What embedders that stand on a neighbour graph share.
+
+Validation, labels, the graph and its bridges, scikit-learn's tags, and the contract of
+``transform``: it never sees labels, it treats every row by itself, and a row equal to a training
+row gets that row's coordinates.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from labelfold.exceptions import DisconnectedGraphWarning
+from labelfold.graph import GraphRecipe, NeighborGraph
+from labelfold.graph.neighbor_graph import build_graph
+from labelfold.labels import PartialLabels
+from labelfold.progress import Progress, show_progress
+from labelfold.threads import limit_threads
+
+__all__ = ["GraphEmbedder"]
+
+
+class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """Base of estimators that map the points of a :class:`NeighborGraph`.
+
+    A subclass has the graph's parameters in its constructor, states its objective in ``_embed``,
+    which sets ``embedding_`` and ``graph_``, and carries it to new points in ``_extend``.
+    """
+
+    def fit(self, X: Any, y: Any = None, *, graph: NeighborGraph | None = None) -> Self:
+        """Embed the rows of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Points; neighbour distances of shape (n_samples, n_samples) for
+            ``metric="precomputed"``.
+        y : array-like of shape (n_samples,), default=None
+            Labels, for methods that use them; -1, None, NaN and pandas.NA are unlabelled.
+        graph : NeighborGraph, default=None
+            A graph built from the same rows with the same parameters, to spare the search.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X = self._check_rows(X, reset=True)
+        labels = self._check_labels(y, X.shape[0])
+        with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
+            self._embed(self._graph_of(X, graph, progress), labels, progress)
+        return self
+
+    def fit_transform(
+        self, X: Any, y: Any = None, *, graph: NeighborGraph | None = None
+    ) -> NDArray[np.float64]:
+        """Embed the rows of X and return their coordinates; see :meth:`fit`.
+
+        Returns
+        -------
+        embedding : ndarray of shape (n_samples, n_components)
+            ``embedding_``.
+        """
+        self.fit(X, y, graph=graph)
+        return np.array(self.embedding_)
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Map new rows, each by itself and without labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_new, n_features)
+            Rows; distances to the training points, of shape (n_new, n_samples), for
+            ``metric="precomputed"``.
+
+        Returns
+        -------
+        coordinates : ndarray of shape (n_new, n_components)
+            A row equal to a training row gets that row's coordinates, or the mean over all
+            training rows equal to it; any other row goes through the extension.
+        """
+        check_is_fitted(self)
+        X = self._check_rows(X, reset=False)
+        with limit_threads(self.n_jobs):
+            found = self.graph_.distances_to(X)
+            coordinates = self._extend(found)
+        equal = self.graph_.equal_rows(X, found)
+        known = equal >= 0
+        coordinates[known] = self._coordinates_of(equal[known])
+        return coordinates
+
+    @abstractmethod
+    def _embed(self, graph: NeighborGraph, labels: PartialLabels, progress: Progress) -> None:
+        """State the objective, solve it, and set the fitted attributes."""
+
+    @abstractmethod
+    def _extend(self, found: sp.csr_array) -> NDArray[np.float64]:
+        """Return coordinates of new rows from distances to their neighbours."""
+
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=np.float64,
+            ensure_min_samples=2 if reset else 1,
+        )
+
+    def _check_labels(self, y: Any, n_samples: int) -> PartialLabels:
+        """Return the labels; a method that makes no use of them ignores y as scikit-learn does."""
+        return PartialLabels.none(n_samples)
+
+    def _check_n_components(self, n_nodes: int) -> int:
+        n_components = self.n_components
+        if not isinstance(n_components, Integral) or n_components < 1:
+            raise ValueError(f"n_components={n_components!r} must be an integer of at least 1.")
+        if n_components > n_nodes - 1:
+            raise ValueError(
+                f"n_components={n_components} needs more than {n_components} points, got "
+                f"{n_nodes}: lower n_components or add data."
+            )
+        return int(n_components)
+
+    def _graph_of(self, X: Any, graph: NeighborGraph | None, progress: Progress) -> NeighborGraph:
+        recipe = GraphRecipe(
+            self.n_neighbors, self.radius, self.metric, self.weights, self.scale
+        )
+        if graph is not None:
+            graph.check_matches(X, recipe)
+            return graph
+        return build_graph(
+            X,
+            recipe,
+            neighbor_search=self.neighbor_search,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            progress=progress,
+        )
+
+    def _join(self, graph: NeighborGraph, groups: NDArray[np.intp] | None = None) -> NeighborGraph:
+        """Return the graph in one piece, with a warning where bridges were needed."""
+        joined = graph.connected(groups)
+        n_bridges = len(joined.bridges) - len(graph.bridges)
+        if n_bridges:
+            sizes = np.bincount(graph.pieces)
+            warnings.warn(
+                f"The neighbour graph falls into {len(sizes)} pieces, the largest with "
+                f"{sizes.max()} of {graph.n_points} points: {n_bridges} shortest edges were added "
+                "to join them (graph_.bridges). More neighbours may join them by themselves.",
+                DisconnectedGraphWarning,
+                stacklevel=4,
+            )
+        return joined
+
+    def _coordinates_of(self, points: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return coordinates of training points, averaged over the rows equal to each."""
+        groups = self.graph_.equal_groups
+        sums = np.zeros((int(groups.max()) + 1, self.embedding_.shape[1]))
+        np.add.at(sums, groups, self.embedding_)
+        counts = np.bincount(groups)
+        return np.asarray(sums[groups[points]] / counts[groups[points], None])
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.transformer_tags.preserves_dtype = ["float64"]
+        return tags

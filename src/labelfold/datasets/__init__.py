@@ -1,0 +1,23 @@
+"""Data with known answers, and loaders for the public data sets of the papers.
+
+The generators return the points, their classes and their true coordinates on the manifold.
+The loaders read files that the user has, and check that they are the right ones.
+"""
+
+from labelfold.datasets.landsat import load_landsat
+from labelfold.datasets.manifolds import (
+    make_closed_curve,
+    make_concentric_circles,
+    make_intertwined_curves,
+    make_swiss_roll,
+)
+from labelfold.datasets.mnist import load_mnist
+
+__all__ = [
+    "load_landsat",
+    "load_mnist",
+    "make_closed_curve",
+    "make_concentric_circles",
+    "make_intertwined_curves",
+    "make_swiss_roll",
+]

@@ -1,0 +1,1 @@
+"""Maps that carry an embedding to new points."""

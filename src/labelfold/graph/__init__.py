@@ -1,0 +1,5 @@
+"""Points become one immutable :class:`NeighborGraph`."""
+
+from labelfold.graph.neighbor_graph import GraphRecipe, GraphStatistics, NeighborGraph
+
+__all__ = ["GraphRecipe", "GraphStatistics", "NeighborGraph"]

@@ -1,0 +1,55 @@
+"""A sparse symmetric weight matrix as solvers see it: size, degrees, product with a block."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+__all__ = ["SparseAdjacency", "with_class_nodes"]
+
+
+class SparseAdjacency:
+    """Weights W of an undirected graph.
+
+    Parameters
+    ----------
+    matrix : csr_array of shape (n, n)
+        Symmetric, nonnegative.
+    """
+
+    def __init__(self, matrix: sp.csr_array) -> None:
+        self.matrix = matrix
+        self.degrees: NDArray[np.float64] = np.asarray(matrix.sum(axis=1)).ravel()
+
+    @property
+    def size(self) -> int:
+        """Number of nodes."""
+        return int(self.matrix.shape[0])
+
+    def product(self, block: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return W times a vector or a block of vectors."""
+        return np.asarray(self.matrix @ block)
+
+    def components(self) -> NDArray[np.int32]:
+        """Return for every node the number of its connected component."""
+        _, labels = sp.csgraph.connected_components(self.matrix, directed=False)
+        return np.asarray(labels)
+
+
+def with_class_nodes(
+    weights: sp.csr_array, membership: sp.csr_array, *, class_weight: float, edge_weight: float
+) -> SparseAdjacency:
+    """Return G = [[0, a C], [a C^T, b W]]: class nodes first, then points (CCDR-MC section IV).
+
+    Parameters
+    ----------
+    weights : csr_array of shape (n, n)
+        W.
+    membership : csr_array of shape (n_classes, n)
+        C; every class has a member.
+    class_weight, edge_weight : float
+        a and b; the paper's G has a = 1 and b = beta.
+    """
+    C = class_weight * membership
+    return SparseAdjacency(sp.block_array([[None, C], [C.T, edge_weight * weights]]).tocsr())

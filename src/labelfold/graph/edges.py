@@ -1,0 +1,51 @@
+"""Sparse matrices whose stored entries are edges, zeros among them.
+
+SciPy's own ``maximum`` and ``+`` drop or merge explicit zeros, which here join equal points.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+__all__ = ["add_edges", "row_numbers", "symmetrize", "touching"]
+
+
+def row_numbers(entries: sp.csr_array) -> NDArray[np.intp]:
+    """Return the row of every stored entry."""
+    return np.repeat(np.arange(entries.shape[0]), np.diff(entries.indptr))
+
+
+def touching(distances: sp.csr_array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the row and column of every stored zero."""
+    zero = np.flatnonzero(distances.data == 0)
+    rows = np.searchsorted(distances.indptr, zero, side="right") - 1
+    return rows, distances.indices[zero].astype(np.intp)
+
+
+def symmetrize(found: sp.csr_array) -> sp.csr_array:
+    """Join i and j where either found the other (the "or" rule), at the shorter distance."""
+    n = found.shape[0]
+    rows, columns = row_numbers(found), found.indices
+    keys = np.minimum(rows, columns) * np.int64(n) + np.maximum(rows, columns)
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    first = np.flatnonzero(np.diff(keys, prepend=-1))
+    lengths = np.minimum.reduceat(found.data[order], first) if len(first) else np.empty(0)
+    low, high = np.divmod(keys[first], n)
+    ends = np.concatenate([low, high]), np.concatenate([high, low])
+    return sp.csr_array((np.tile(lengths, 2), ends), shape=(n, n))
+
+
+def add_edges(
+    entries: sp.csr_array, rows: NDArray[Any], columns: NDArray[Any], values: NDArray[np.float64]
+) -> sp.csr_array:
+    """Return the entries together with new ones in other places."""
+    ends = (
+        np.concatenate([row_numbers(entries), rows]),
+        np.concatenate([entries.indices, columns]),
+    )
+    return sp.csr_array((np.concatenate([entries.data, values]), ends), shape=entries.shape)

@@ -1,0 +1,404 @@
+"""Points become one immutable weighted graph, built once and passed to many fits.
+
+Edge i - j if either is among the other's k nearest, or if both lie within a radius; its weight is
+a function of its length (CCDR-2005 section 2, CCDR-MC section II.B.3 and appendices II, III).
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils import check_array, check_random_state
+
+from labelfold.exceptions import FewNeighborsWarning, GraphMismatchError
+from labelfold.graph.components import find_bridges, find_pieces
+from labelfold.graph.edges import add_edges, row_numbers, symmetrize, touching
+from labelfold.graph.neighbors import NeighborIndex, SearchReport
+from labelfold.graph.point_space import Metric
+from labelfold.graph.search import make_index
+from labelfold.graph.weights import (
+    Scale,
+    WeightFunction,
+    automatic_scale,
+    check_scale,
+    edge_weights,
+)
+from labelfold.progress import Progress, report_nothing, show_progress
+
+__all__ = ["GraphRecipe", "GraphStatistics", "NeighborGraph"]
+
+
+@dataclass(frozen=True, eq=False)
+class GraphRecipe:
+    """The parameters that determine a graph; see :meth:`NeighborGraph.build`."""
+
+    n_neighbors: int = 12
+    radius: float | None = None
+    metric: Metric = "euclidean"
+    weights: str | WeightFunction = "heat"
+    scale: Any = "auto"
+
+    def difference(self, other: GraphRecipe) -> str:
+        """Name the first parameter in which two recipes differ, with both values; "" if none."""
+        for name in ("radius", "metric", "weights", "scale", "n_neighbors"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if name == "n_neighbors" and self.radius is not None:
+                continue
+            if not np.array_equal(mine, theirs):
+                return f"{name}={mine!r} here and {name}={theirs!r} there"
+        return ""
+
+
+@dataclass(frozen=True)
+class GraphStatistics:
+    """Figures that tell a graph's health.
+
+    Parameters
+    ----------
+    n_points, n_edges, n_pieces : int
+        Size, and number of connected components before bridges.
+    n_bridges : int
+        Edges added to join components.
+    n_duplicates : int
+        Rows that have an equal row elsewhere, as far as the neighbours show.
+    largest_neighborhood : int
+        Number of edges of the point that has most: a hub when far above the mean.
+    mean_neighborhood : float
+        Mean number of edges of a point.
+    """
+
+    n_points: int
+    n_edges: int
+    n_pieces: int
+    n_bridges: int
+    n_duplicates: int
+    largest_neighborhood: int
+    mean_neighborhood: float
+
+
+@dataclass(frozen=True, eq=False)
+class NeighborGraph:
+    """A symmetric weighted neighbour graph that can also place new points among its own.
+
+    Make it with :meth:`build`; the fields are read-only.
+
+    Parameters
+    ----------
+    distances : csr_array of shape (n_samples, n_samples)
+        Length of every edge, symmetric; an explicit zero joins equal points.
+    weights : csr_array of shape (n_samples, n_samples)
+        Weight of every edge, in the same places, positive.
+    scale : float or ndarray of shape (n_samples,)
+        The scale c of the weights.
+    recipe : GraphRecipe
+        The parameters it was built with.
+    index : NeighborIndex
+        The neighbour search, for new points.
+    bridges : ndarray of shape (n_bridges, 2)
+        Edges that were added to join components.
+
+    Examples
+    --------
+    >>> from labelfold import CCDR, NeighborGraph
+    >>> from labelfold.datasets import make_swiss_roll
+    >>> X, y, _ = make_swiss_roll(300, random_state=0)
+    >>> graph = NeighborGraph.build(X, n_neighbors=10)
+    >>> maps = [CCDR(beta=b, n_neighbors=10).fit(X, y, graph=graph) for b in (0.1, 1.0, 10.0)]
+    """
+
+    distances: sp.csr_array
+    weights: sp.csr_array
+    scale: Scale
+    recipe: GraphRecipe
+    index: NeighborIndex = field(repr=False)
+    bridges: NDArray[np.intp] = field(default_factory=lambda: np.empty((0, 2), dtype=np.intp))
+
+    @classmethod
+    def build(
+        cls,
+        X: Any,
+        *,
+        n_neighbors: int = 12,
+        radius: float | None = None,
+        metric: Metric = "euclidean",
+        weights: str | WeightFunction = "heat",
+        scale: Any = "auto",
+        neighbor_search: str = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> NeighborGraph:
+        """Search neighbours and weigh the edges.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Points; distances of shape (n_samples, n_samples) for ``metric="precomputed"``.
+        n_neighbors : int, default=12
+            Neighbours of every point; an edge stands where either end counts the other. A
+            number above n_samples - 1 is lowered to it, with a warning.
+        radius : float, default=None
+            Join all points up to this distance instead, and pay no heed to ``n_neighbors``.
+        metric : str or callable, default="euclidean"
+            "euclidean", "cosine", "precomputed" or any other metric of scikit-learn.
+        weights : {"heat", "binary"} or callable, default="heat"
+            exp(-d^2 / scale), 1, or ``weights(distances, scales)``: two arrays of one shape in,
+            one weight an edge out.
+        scale : "auto", float or array-like of shape (n_samples,), default="auto"
+            Scale of the weights. "auto" is ten times the mean squared distance to the nearest
+            distinct point (CCDR-2005 section 4). With one scale a point, an edge takes the
+            geometric mean of its two.
+        neighbor_search : {"auto", "exact", "approximate"}, default="auto"
+            "auto" is exact while that is quick.
+        random_state : int, RandomState instance or None, default=None
+            Fixes the approximate search.
+        n_jobs : int, default=None
+            Number of threads; None leaves it to the libraries.
+        verbose : int, default=0
+            1 shows progress on stderr.
+
+        Returns
+        -------
+        NeighborGraph
+            The graph, not yet joined where it falls into pieces.
+        """
+        recipe = GraphRecipe(n_neighbors, radius, metric, weights, scale)
+        X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+        with show_progress(verbose) as progress:
+            return build_graph(
+                X,
+                recipe,
+                neighbor_search=neighbor_search,
+                random_state=random_state,
+                n_jobs=n_jobs,
+                progress=progress,
+            )
+
+    @property
+    def n_points(self) -> int:
+        """Number of points."""
+        return int(self.weights.shape[0])
+
+    @property
+    def search(self) -> SearchReport:
+        """How the neighbours were found, with the recall of an approximate search."""
+        return self.index.report
+
+    @cached_property
+    def pieces(self) -> NDArray[np.int32]:
+        """For every point the number of its connected component."""
+        return find_pieces(self.weights)
+
+    @cached_property
+    def statistics(self) -> GraphStatistics:
+        """Figures that tell the graph's health: components, hubs, duplicates."""
+        counts = np.diff(self.weights.indptr)
+        groups = np.bincount(self.equal_groups)
+        return GraphStatistics(
+            n_points=self.n_points,
+            n_edges=self.weights.nnz // 2,
+            n_pieces=int(self.pieces.max()) + 1,
+            n_bridges=len(self.bridges),
+            n_duplicates=int(groups[groups > 1].sum()),
+            largest_neighborhood=int(counts.max()),
+            mean_neighborhood=float(counts.mean()),
+        )
+
+    @cached_property
+    def equal_groups(self) -> NDArray[np.int32]:
+        """For every point the number of the group of rows equal to it."""
+        rows, columns = touching(self.distances)
+        upper = rows < columns
+        rows, columns = rows[upper], columns[upper]
+        same = self.index.are_equal(None, rows, columns)
+        edges = sp.csr_array(
+            (np.ones(same.sum()), (rows[same], columns[same])), shape=self.weights.shape
+        )
+        return find_pieces(edges)
+
+    def connected(self, groups: NDArray[np.intp] | None = None) -> NeighborGraph:
+        """Return the graph in one piece, joined by the shortest bridges where it was not.
+
+        Parameters
+        ----------
+        groups : ndarray of shape (n_samples,), default=None
+            Points with the same number count as joined already (CCDR's class nodes do that);
+            -1 stands alone.
+
+        Returns
+        -------
+        NeighborGraph
+            This graph where nothing was to be joined. A bridge weighs at least the median of its
+            end points' other edges, since heat over a long gap would be nothing.
+        """
+        pieces = self.pieces if groups is None else find_pieces(self.weights, groups)
+        if pieces.max() == 0:
+            return self
+        rows, columns, lengths = find_bridges(pieces, self.index)
+        weights = np.maximum(
+            edge_weights(lengths, _pair_scale(self.scale, rows, columns), self.recipe.weights),
+            self._median_weights(rows, columns),
+        )
+        ends = np.concatenate([rows, columns]), np.concatenate([columns, rows])
+        return replace(
+            self,
+            distances=add_edges(self.distances, *ends, np.tile(lengths, 2)),
+            weights=add_edges(self.weights, *ends, np.tile(weights, 2)),
+            bridges=np.column_stack([rows, columns]),
+        )
+
+    def check_matches(self, X: Any, recipe: GraphRecipe) -> None:
+        """Raise :class:`GraphMismatchError` unless built from ``X`` with these parameters."""
+        n_neighbors = min(recipe.n_neighbors, self.n_points - 1)
+        difference = self.recipe.difference(replace(recipe, n_neighbors=n_neighbors))
+        if difference:
+            raise GraphMismatchError(
+                f"The graph was built otherwise than the estimator is set: {difference} (graph "
+                "first): set the estimator's parameters as the graph's, or build the graph anew."
+            )
+        if not self.index.same_as(X):
+            raise GraphMismatchError(
+                f"The graph was built from other rows than X of shape {X.shape}: build it from "
+                "the same X, in the same order."
+            )
+
+    def distances_to(self, X: Any) -> sp.csr_array:
+        """Return distances of new rows to their neighbours among the graph's points.
+
+        A row without any neighbour within the radius gets its nearest point.
+        """
+        if self.recipe.radius is None:
+            k = min(self.recipe.n_neighbors, self.n_points)
+            return self.index.query(X, k)
+        found = self.index.within(self.recipe.radius, X)
+        alone = np.flatnonzero(np.diff(found.indptr) == 0)
+        if len(alone):
+            nearest = self.index.query(X[alone], 1)
+            found = add_edges(found, alone, nearest.indices, nearest.data)
+        return found
+
+    def weigh(self, found: sp.csr_array, *, relative: bool) -> sp.csr_array:
+        """Return weights of new rows' edges, from :meth:`distances_to`.
+
+        Parameters
+        ----------
+        found : csr_array of shape (n_new, n_samples)
+            Distances.
+        relative : bool
+            Allow every row a factor of its own, which keeps heat weights of a far row from
+            vanishing; for formulas in which only ratios matter.
+        """
+        counts = np.diff(found.indptr)
+        starts = found.indptr[:-1]
+        nearest = np.repeat(np.minimum.reduceat(found.data, starts), counts)
+        scale = self.scale
+        if np.ndim(scale):
+            # A new point has the scale of its nearest one.
+            of_each = np.asarray(scale)[found.indices]
+            is_nearest = found.data == nearest
+            of_nearest = np.maximum.reduceat(np.where(is_nearest, of_each, 0), starts)
+            scale = np.sqrt(np.repeat(of_nearest, counts) * of_each)
+        data = edge_weights(
+            found.data, scale, self.recipe.weights, nearest=nearest if relative else None
+        )
+        return sp.csr_array((data, found.indices, found.indptr), shape=found.shape)
+
+    def equal_rows(self, X: Any, found: sp.csr_array) -> NDArray[np.intp]:
+        """Return for every new row the number of a point equal to it, or -1."""
+        rows, columns = touching(found)
+        same = self.index.are_equal(X, rows, columns)
+        equal = np.full(found.shape[0], -1, dtype=np.intp)
+        equal[rows[same]] = columns[same]
+        return equal
+
+    def _median_weights(
+        self, rows: NDArray[np.intp], columns: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Return for every pair the median weight of the edges at either end."""
+        if self.weights.nnz == 0:
+            raise ValueError(
+                f"radius={self.recipe.radius} joins no two points: raise it, or use n_neighbors."
+            )
+        everywhere = np.median(self.weights.data)
+        medians = np.empty(len(rows))
+        for e, ends in enumerate(zip(rows, columns, strict=True)):
+            near = np.concatenate([self.weights[[i]].data for i in ends])
+            medians[e] = np.median(near) if len(near) else everywhere
+        return medians
+
+
+def build_graph(
+    X: Any,
+    recipe: GraphRecipe,
+    *,
+    neighbor_search: str,
+    random_state: Any,
+    n_jobs: int | None,
+    progress: Progress = report_nothing,
+) -> NeighborGraph:
+    """Build a graph from rows that were validated already; see :meth:`NeighborGraph.build`."""
+    n = X.shape[0]
+    given_scale = check_scale(recipe.scale, n)
+    n_neighbors = _check_neighborhood(recipe, n)
+    edge_weights(np.ones(1), 1.0, recipe.weights)  # a wrong name is found before the search
+    progress("neighbours", 0, 1)
+    index = make_index(
+        X,
+        recipe.metric,
+        n_neighbors=n_neighbors,
+        neighbor_search="exact" if recipe.radius is not None else neighbor_search,
+        seed=int(check_random_state(random_state).randint(2**31 - 1)),
+        n_jobs=n_jobs,
+    )
+    if recipe.radius is None:
+        found = index.neighbors(n_neighbors)
+    else:
+        found = index.within(recipe.radius)
+    progress("neighbours", 1, 1, note=index.report.backend)
+    distances = symmetrize(found)
+    if distances.nnz and not distances.data.any():
+        _refuse_equal_rows(index)
+    scale = automatic_scale(distances) if given_scale is None else given_scale
+    pair_scale = _pair_scale(scale, row_numbers(distances), distances.indices)
+    data = edge_weights(distances.data, pair_scale, recipe.weights)
+    weights = sp.csr_array((data, distances.indices, distances.indptr), shape=(n, n))
+    return NeighborGraph(distances, weights, scale, replace(recipe, n_neighbors=n_neighbors), index)
+
+
+def _check_neighborhood(recipe: GraphRecipe, n_samples: int) -> int:
+    """Return the number of neighbours that can be had."""
+    radius = recipe.radius
+    if radius is not None and not (np.isfinite(radius) and radius > 0):
+        raise ValueError(f"radius={radius!r} must be positive and finite, or None.")
+    n_neighbors = recipe.n_neighbors
+    if not isinstance(n_neighbors, Integral) or n_neighbors < 1:
+        raise ValueError(f"n_neighbors={n_neighbors!r} must be an integer of at least 1.")
+    if n_neighbors >= n_samples and radius is None:
+        warnings.warn(
+            f"n_neighbors={n_neighbors} is more than the {n_samples - 1} other rows of X: "
+            f"n_neighbors={n_samples - 1} is used.",
+            FewNeighborsWarning,
+            stacklevel=4,
+        )
+    return int(min(n_neighbors, n_samples - 1))
+
+
+def _pair_scale(scale: Scale, rows: NDArray[np.intp], columns: NDArray[Any]) -> Scale:
+    """Return the scale of edges: one for all, or the geometric mean of the ends' scales."""
+    if np.ndim(scale) == 0:
+        return scale
+    values = np.asarray(scale)
+    return np.sqrt(values[rows] * values[columns])
+
+
+def _refuse_equal_rows(index: NeighborIndex) -> None:
+    n = index.n_points
+    if np.all(index.are_equal(None, np.arange(n), np.zeros(n, dtype=np.intp))):
+        raise ValueError(f"All {n} rows of X are equal: there is no geometry to embed.")

@@ -1,0 +1,302 @@
+"""Nearest neighbours behind ``neighbors`` and ``query``, whatever does the searching.
+
+A search returns a sparse matrix of distances with one row a query point; explicit zeros are
+neighbours at distance zero. Among equally distant candidates the lowest row number wins, so that
+the graph depends neither on the number of threads nor on the batch a query came in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
+
+from labelfold.graph.point_space import PointSpace, Rows
+from labelfold.threads import limit_threads
+
+__all__ = [
+    "ExactIndex",
+    "NeighborIndex",
+    "Pairs",
+    "PointIndex",
+    "SearchReport",
+    "shortest_of_each",
+    "to_rows",
+]
+
+# Rows, other rows, and the distances between them.
+Pairs = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]
+
+SPARE_CANDIDATES = 4  # found beyond k, so that ties at the cut-off can be seen and settled
+KD_TREE_DIMENSIONS = 15  # beyond it a tree visits most leaves; scikit-learn draws the same line
+KD_TREE_METRICS = ("euclidean", "manhattan", "l1", "cityblock", "chebyshev")
+SMALL_PIECE = 100  # rows; a piece up to it is left by widening its rows' searches
+PAIRS_COMPARED = 10**9  # when leaving a larger piece
+ROWS_AT_ONCE = 2**24  # distances held in memory while ties are settled
+
+
+@dataclass(frozen=True)
+class SearchReport:
+    """How the neighbours were found.
+
+    Parameters
+    ----------
+    backend : str
+        The library and structure that searched.
+    recall : float
+        Share of true neighbours that were found: 1 for an exact search, measured on a sample
+        of rows for an approximate one.
+    n_checked : int
+        Number of rows in that sample; 0 for an exact search.
+    """
+
+    backend: str
+    recall: float = 1.0
+    n_checked: int = 0
+
+
+class NeighborIndex(Protocol):
+    """What a graph needs of a neighbour search: its own rows' neighbours, and new rows'."""
+
+    @property
+    def report(self) -> SearchReport:
+        """How neighbours are found."""
+
+    @property
+    def n_points(self) -> int:
+        """Number of indexed rows."""
+
+    def neighbors(self, n_neighbors: int) -> sp.csr_array:
+        """Return distances of every indexed row to its nearest others."""
+
+    def query(self, X: Any, n_neighbors: int) -> sp.csr_array:
+        """Return distances of new rows to their nearest indexed rows."""
+
+    def within(self, radius: float, X: Any = None) -> sp.csr_array:
+        """Return distances up to ``radius``, of new rows or of the indexed rows to others."""
+
+    def same_as(self, X: Any) -> bool:
+        """Tell whether ``X`` is what was indexed."""
+
+    def are_equal(self, X: Any, rows: NDArray[Any], indexed: NDArray[Any]) -> NDArray[np.bool_]:
+        """Tell whether ``rows`` of ``X`` equal the ``indexed`` rows, for pairs at distance 0.
+
+        None for ``X`` stands for the indexed rows themselves.
+        """
+
+    def exits(self, pieces: NDArray[Any]) -> Pairs:
+        """Return for every piece of the rows but the largest its shortest way to another."""
+
+
+class PointIndex:
+    """What exact and approximate search over rows share: measuring and comparing rows."""
+
+    def __init__(self, X: Any, space: PointSpace) -> None:
+        self._X = X
+        self._space = space
+        self._rows = space.prepare(X)
+
+    @property
+    def n_points(self) -> int:
+        """Number of indexed rows."""
+        return int(self._rows.shape[0])
+
+    def same_as(self, X: Any) -> bool:
+        """Tell whether ``X`` is what was indexed."""
+        if X is self._X:
+            return True
+        if X.shape != self._X.shape or sp.issparse(X) != sp.issparse(self._X):
+            return False
+        return (X != self._X).nnz == 0 if sp.issparse(X) else bool(np.array_equal(X, self._X))
+
+    def are_equal(self, X: Any, rows: NDArray[Any], indexed: NDArray[Any]) -> NDArray[np.bool_]:
+        """Tell whether ``rows`` of ``X`` equal the ``indexed`` rows, for pairs at distance 0."""
+        if len(rows) == 0:
+            return np.zeros(0, dtype=bool)
+        differs = (self._X if X is None else X)[rows] != self._X[indexed]
+        if sp.issparse(differs):
+            return np.asarray(differs.sum(axis=1)).ravel() == 0
+        return ~np.any(differs, axis=1)
+
+    def exits(self, pieces: NDArray[Any]) -> Pairs:
+        """Return for every piece of the rows but the largest its shortest way to another."""
+        sizes = np.bincount(pieces)
+        leaving = np.flatnonzero(np.arange(len(sizes)) != sizes.argmax())
+        small = leaving[sizes[leaving] <= SMALL_PIECE]
+        pairs = [self._exits_of_small(pieces, small, sizes)] if len(small) else []
+        pairs += [self._exit_of_large(pieces == p) for p in leaving[sizes[leaving] > SMALL_PIECE]]
+        row, column, lengths = (np.concatenate(part) for part in zip(*pairs, strict=True))
+        return row, column, self._space.from_search(lengths)
+
+    def _exits_of_small(
+        self, pieces: NDArray[Any], small: NDArray[np.intp], sizes: NDArray[np.intp]
+    ) -> Pairs:
+        """Search one neighbour more than the largest of the pieces has rows, all in one go."""
+        rows = np.flatnonzero(np.isin(pieces, small))
+        reach = min(int(sizes[small].max()) + 1, self.n_points)
+        indices, distances = self._search_lists(self._rows[rows], reach, own=None)
+        row = np.repeat(rows, reach)
+        leaves = pieces[row] != pieces[indices.ravel()]
+        row, column, lengths = row[leaves], indices.ravel()[leaves], distances.ravel()[leaves]
+        return shortest_of_each(pieces[row], row, column, lengths)
+
+    def _exit_of_large(self, inside: NDArray[np.bool_]) -> Pairs:
+        """Search from the piece into the rest; from some of its rows where both are huge."""
+        rest, rows = np.flatnonzero(~inside), np.flatnonzero(inside)
+        rows = rows[:: max(1, len(rows) * len(rest) // PAIRS_COMPARED)]
+        near = self._closest(rows, rest)
+        back = self._closest(near[1], np.flatnonzero(inside))  # settles on a locally closest pair
+        return back[1], near[1], back[2]
+
+    def _closest(self, rows: NDArray[np.intp], among: NDArray[np.intp]) -> Pairs:
+        search = NearestNeighbors(n_neighbors=1, metric=self._space.search_metric)
+        rough, found = search.fit(self._rows[among]).kneighbors(self._rows[rows])
+        best = rough.ravel().argmin()
+        row, column = rows[best : best + 1], among[found[best]]
+        return row, column, self._space.measure(self._rows, self._rows, (row, column), rough[best])
+
+    def _search_lists(
+        self, queries: Rows, k: int, *, own: NDArray[np.intp] | None
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Return rows and search distances of the k nearest; ``own`` are the queries' rows."""
+        raise NotImplementedError
+
+    def neighbors(self, n_neighbors: int) -> sp.csr_array:
+        """Return distances of every indexed row to its nearest others."""
+        lists = self._search_lists(self._rows, n_neighbors, own=np.arange(self.n_points))
+        return self._to_rows(*lists)
+
+    def query(self, X: Any, n_neighbors: int) -> sp.csr_array:
+        """Return distances of new rows to their nearest indexed rows."""
+        return self._to_rows(*self._search_lists(self._space.prepare(X), n_neighbors, own=None))
+
+    def _to_rows(self, indices: NDArray[np.intp], distances: NDArray[np.float64]) -> sp.csr_array:
+        n_queries, k = indices.shape
+        starts = np.arange(0, n_queries * k + 1, k)
+        data = self._space.from_search(distances.ravel())
+        return sp.csr_array((data, indices.ravel(), starts), shape=(n_queries, self.n_points))
+
+    def _nearest(
+        self, queries: Rows, indices: NDArray[np.intp], rough: NDArray[np.float64], k: int
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.intp]]:
+        """Measure the candidates and keep the k nearest by (distance, row number).
+
+        Also returns the queries that the candidates leave open, because the cut at k falls
+        inside a tie that reaches the last of them.
+        """
+        indices, exact = self._measure_and_sort(queries, indices, rough)
+        open_ended = np.flatnonzero(exact[:, k - 1] == exact[:, -1])
+        return indices[:, :k], exact[:, :k], open_ended
+
+    def _nearest_of_all(
+        self, queries: Rows, k: int, excluded: NDArray[np.intp] | None
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Compare with every indexed row: slow, and sure about ties."""
+        indices = np.empty((queries.shape[0], k), dtype=np.intp)
+        rough = np.empty(indices.shape)
+        step = max(1, ROWS_AT_ONCE // self.n_points)
+        for start in range(0, len(indices), step):
+            part = slice(start, start + step)
+            to_all = self._space.between(queries[part], self._rows)
+            if excluded is not None:
+                to_all[np.arange(len(to_all)), excluded[part]] = np.inf
+            kth = np.partition(to_all, k - 1, axis=1)[:, k - 1]
+            for row, distances in enumerate(to_all):
+                near = np.flatnonzero(distances <= kth[row])
+                order = np.argsort(distances[near], kind="stable")[:k]
+                indices[start + row] = near[order]
+                rough[start + row] = distances[near[order]]
+        return self._measure_and_sort(queries, indices, rough)
+
+    def _measure_and_sort(
+        self, queries: Rows, indices: NDArray[np.intp], rough: NDArray[np.float64]
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        n_queries, n_candidates = indices.shape
+        pairs = np.repeat(np.arange(n_queries), n_candidates), indices.ravel()
+        exact = self._space.measure(queries, self._rows, pairs, rough.ravel())
+        exact = exact.reshape(indices.shape)
+        order = np.lexsort((indices, exact), axis=1)
+        return np.take_along_axis(indices, order, axis=1), np.take_along_axis(exact, order, axis=1)
+
+
+class ExactIndex(PointIndex):
+    """Exact search with scikit-learn: a k-d tree in few dimensions, else pairwise reduction."""
+
+    def __init__(self, X: Any, space: PointSpace, *, n_jobs: int | None = None) -> None:
+        super().__init__(X, space)
+        self._n_jobs = n_jobs
+        dense = not sp.issparse(self._rows)
+        tree = (
+            dense
+            and self._rows.shape[1] <= KD_TREE_DIMENSIONS
+            and space.search_metric in KD_TREE_METRICS
+        )
+        self._algorithm = "kd_tree" if tree else "brute"
+        # Pairwise reduction expands |x - y|^2, which loses digits far from the origin.
+        centered = dense and not tree and space.search_metric == "euclidean"
+        self._center = np.median(self._rows, axis=0) if centered else None
+        self._search = NearestNeighbors(
+            algorithm=self._algorithm, metric=space.search_metric, n_jobs=n_jobs
+        ).fit(self._shift(self._rows))
+
+    @property
+    def report(self) -> SearchReport:
+        """How neighbours are found."""
+        return SearchReport(backend=f"scikit-learn {self._algorithm}")
+
+    def within(self, radius: float, X: Any = None) -> sp.csr_array:
+        """Return distances up to ``radius``, of new rows or of the indexed rows to others."""
+        queries = self._rows if X is None else self._space.prepare(X)
+        # A rough search a little wider, then the exact cut, so that i ~ j means j ~ i.
+        reach = self._space.to_search(radius)
+        with limit_threads(self._n_jobs):
+            rough = self._search.radius_neighbors_graph(
+                None if X is None else self._shift(queries),
+                radius=reach * (1 + 1e-6),
+                mode="distance",
+            ).tocsr()
+        rows = np.repeat(np.arange(rough.shape[0]), np.diff(rough.indptr))
+        exact = self._space.measure(queries, self._rows, (rows, rough.indices), rough.data)
+        inside = exact <= reach
+        exact = self._space.from_search(exact[inside])
+        return to_rows(rows[inside], rough.indices[inside], exact, rough.shape)
+
+    def _search_lists(
+        self, queries: Rows, k: int, *, own: NDArray[np.intp] | None
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        n_others = self.n_points - (own is not None)
+        n_candidates = min(k + SPARE_CANDIDATES, n_others)
+        with limit_threads(self._n_jobs):
+            rough, candidates = self._search.kneighbors(
+                self._shift(queries) if own is None else None, n_neighbors=n_candidates
+            )
+        indices, distances, open_ended = self._nearest(queries, candidates, rough, k)
+        if n_candidates < n_others and len(open_ended):
+            indices[open_ended], distances[open_ended] = self._nearest_of_all(
+                queries[open_ended], k, None if own is None else own[open_ended]
+            )
+        return indices, distances
+
+    def _shift(self, rows: Rows) -> Rows:
+        return rows if self._center is None else rows - self._center
+
+
+def to_rows(
+    rows: NDArray[Any], columns: NDArray[Any], distances: NDArray[np.float64], shape: Any
+) -> sp.csr_array:
+    """Assemble sparse distances; explicit zeros stay."""
+    return sp.csr_array((distances, (rows, columns)), shape=shape)
+
+
+def shortest_of_each(
+    groups: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any], lengths: NDArray[np.float64]
+) -> Pairs:
+    """Return the shortest pair of every group, ties by row and column number."""
+    order = np.lexsort((columns, rows, lengths, groups))
+    _, first = np.unique(groups[order], return_index=True)
+    best = order[first]
+    return rows[best], columns[best], lengths[best]

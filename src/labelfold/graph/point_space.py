@@ -1,0 +1,118 @@
+"""Rows as the neighbour search sees them: one metric, measured the same way everywhere.
+
+Searches may be fast and rough, since whatever they return is measured again here, by differences
+in float64: equal rows are at distance exactly 0 and d(i, j) equals d(j, i) to the last bit.
+Cosine is searched as Euclidean distance between unit rows, u and v, for which
+1 - cos = |u - v|^2 / 2 keeps the digits that 1 - u.v loses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from sklearn.metrics import pairwise_distances
+from sklearn.metrics.pairwise import paired_euclidean_distances
+from sklearn.preprocessing import normalize
+
+__all__ = ["Metric", "PointSpace", "Rows"]
+
+Rows = NDArray[np.float64] | sp.csr_array
+Metric = str | Callable[[NDArray[np.float64], NDArray[np.float64]], float]
+
+LARGEST_ENTRY = 1e150  # beyond it squared distances overflow; below its inverse they vanish
+PAIRS_AT_ONCE = 2**22  # entries of gathered rows held in memory while distances are measured
+
+
+@dataclass(frozen=True, eq=False)
+class PointSpace:
+    """A metric together with the way to search and to measure it.
+
+    Parameters
+    ----------
+    metric : str or callable
+        "euclidean", "cosine", or any metric scikit-learn's ``NearestNeighbors`` takes.
+    """
+
+    metric: Metric
+
+    @property
+    def search_metric(self) -> Metric:
+        """The metric in which prepared rows are searched."""
+        return "euclidean" if self.metric in ("euclidean", "l2", "cosine") else self.metric
+
+    def prepare(self, X: Any) -> Rows:
+        """Check the rows' magnitude and return them as they are searched."""
+        rows: Rows = X.tocsr() if sp.issparse(X) else X
+        _check_magnitude(rows)
+        if self.metric == "cosine":
+            norms = sp.linalg.norm(rows, axis=1) if sp.issparse(rows) else _norms(rows)
+            zero = np.flatnonzero(norms == 0)
+            if len(zero):
+                raise ValueError(
+                    f"metric='cosine' is not defined for rows of zeros, such as row {zero[0]} "
+                    f"({len(zero)} of {len(norms)} rows): drop them or use another metric."
+                )
+            rows = normalize(rows)
+        return rows
+
+    def from_search(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Turn distances between prepared rows into distances of the metric."""
+        return distances**2 / 2 if self.metric == "cosine" else distances
+
+    def to_search(self, radius: float) -> float:
+        """Turn a radius of the metric into one between prepared rows."""
+        return float(np.sqrt(2 * radius)) if self.metric == "cosine" else radius
+
+    def between(self, a: Rows, b: Rows) -> NDArray[np.float64]:
+        """Return all distances between the prepared rows of ``a`` and of ``b``."""
+        if self.search_metric == "euclidean" and not (sp.issparse(a) or sp.issparse(b)):
+            return np.asarray(cdist(a, b))
+        return np.asarray(pairwise_distances(a, b, metric=self.search_metric))
+
+    def measure(
+        self,
+        a: Rows,
+        b: Rows,
+        pairs: tuple[NDArray[np.intp], NDArray[np.intp]],
+        rough: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """Measure the distance of row ``pairs[0][e]`` of ``a`` to row ``pairs[1][e]`` of ``b``.
+
+        Metrics other than the Euclidean have no shortcut in the search, so that ``rough`` is
+        already exact for them.
+        """
+        if self.search_metric != "euclidean":
+            return rough
+        exact = np.empty(len(rough))
+        step = max(1, PAIRS_AT_ONCE // max(1, a.shape[1]))
+        for start in range(0, len(rough), step):
+            part = slice(start, start + step)
+            exact[part] = _paired_distances(a[pairs[0][part]], b[pairs[1][part]])
+        return exact
+
+
+def _paired_distances(a: Rows, b: Rows) -> NDArray[np.float64]:
+    if sp.issparse(a):
+        return np.asarray(paired_euclidean_distances(a, b))
+    a -= b  # a gathered copy, free to reuse
+    return _norms(a)
+
+
+def _norms(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.sqrt(np.einsum("ij,ij->i", rows, rows))
+
+
+def _check_magnitude(rows: Rows) -> None:
+    entries = rows.data if sp.issparse(rows) else rows
+    largest = float(np.max(np.abs(entries), initial=0.0)) if entries.size else 0.0
+    if largest > LARGEST_ENTRY or 0 < largest < 1 / LARGEST_ENTRY:
+        raise ValueError(
+            f"X has its largest entry at {largest:.3g}, where squared distances leave the range "
+            "of float64: rescale X, for instance with sklearn.preprocessing.MaxAbsScaler."
+        )

@@ -1,0 +1,106 @@
+"""Neighbours among distances that the caller computed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from labelfold.graph.neighbors import Pairs, SearchReport, shortest_of_each, to_rows
+
+__all__ = ["PrecomputedIndex"]
+
+
+class PrecomputedIndex:
+    """Distances given by the caller, sparse as ``KNeighborsTransformer`` makes them, or dense."""
+
+    def __init__(self, distances: Any) -> None:
+        if distances.shape[0] != distances.shape[1]:
+            raise ValueError(
+                "metric='precomputed' needs a square matrix of distances for fit, got shape "
+                f"{distances.shape}: pass KNeighborsTransformer(mode='distance').fit_transform(X)."
+            )
+        self._given = distances
+        self._off_diagonal = _explicit_rows(distances, drop_diagonal=True)
+
+    @property
+    def report(self) -> SearchReport:
+        """How neighbours are found."""
+        return SearchReport(backend="precomputed")
+
+    @property
+    def n_points(self) -> int:
+        """Number of indexed rows."""
+        return int(self._given.shape[0])
+
+    def neighbors(self, n_neighbors: int) -> sp.csr_array:
+        """Return distances of every indexed row to its nearest others."""
+        return _keep_nearest(self._off_diagonal, n_neighbors)
+
+    def query(self, X: Any, n_neighbors: int) -> sp.csr_array:
+        """Return distances of new rows to their nearest indexed rows."""
+        return _keep_nearest(_explicit_rows(X), n_neighbors)
+
+    def within(self, radius: float, X: Any = None) -> sp.csr_array:
+        """Return distances up to ``radius``, of new rows or of the indexed rows to others."""
+        rows = (self._off_diagonal if X is None else _explicit_rows(X)).tocoo()
+        inside = rows.data <= radius
+        return to_rows(rows.row[inside], rows.col[inside], rows.data[inside], rows.shape)
+
+    def same_as(self, X: Any) -> bool:
+        """Tell whether ``X`` is what was indexed."""
+        if X is self._given:
+            return True
+        if X.shape != self._given.shape or sp.issparse(X) != sp.issparse(self._given):
+            return False
+        return (X != self._given).nnz == 0 if sp.issparse(X) else np.array_equal(X, self._given)
+
+    def are_equal(self, X: Any, rows: NDArray[Any], indexed: NDArray[Any]) -> NDArray[np.bool_]:
+        """Tell for pairs at distance zero that they are equal: distance is all there is."""
+        return np.ones(len(rows), dtype=bool)
+
+    def exits(self, pieces: NDArray[Any]) -> Pairs:
+        """Return the shortest given distance from every piece but the largest to another."""
+        entries = self._off_diagonal.tocoo()
+        crossing = pieces[entries.row] != pieces[entries.col]
+        row, column, lengths = (part[crossing] for part in (entries.row, entries.col, entries.data))
+        if len(lengths) == 0:
+            raise ValueError(
+                f"The precomputed distances fall into {pieces.max() + 1} pieces with no distance "
+                "between them: compute them with more neighbours."
+            )
+        return shortest_of_each(pieces[row], row, column, lengths)
+
+
+def _keep_nearest(rows: sp.csr_array, n_neighbors: int) -> sp.csr_array:
+    """Keep the ``n_neighbors`` smallest entries of every row, ties by column number."""
+    row_of = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    counts = np.diff(rows.indptr)
+    if len(counts) and counts.min() < n_neighbors:
+        raise ValueError(
+            f"Row {int(counts.argmin())} of the precomputed distances has {counts.min()} "
+            f"neighbours, fewer than n_neighbors={n_neighbors}: compute them with at least "
+            "that many, or lower n_neighbors."
+        )
+    order = np.lexsort((rows.indices, rows.data, row_of))
+    rank = np.arange(len(order)) - np.repeat(rows.indptr[:-1], counts)
+    chosen = order[rank < n_neighbors]
+    return to_rows(row_of[chosen], rows.indices[chosen], rows.data[chosen], rows.shape)
+
+
+def _explicit_rows(distances: Any, *, drop_diagonal: bool = False) -> sp.csr_array:
+    """Return given distances as sparse rows in which every stored entry is a neighbour."""
+    if sp.issparse(distances):
+        entries = distances.tocoo()
+        row, column, values = entries.row, entries.col, entries.data
+    else:
+        row, column = np.indices(distances.shape).reshape(2, -1)
+        values = np.asarray(distances).ravel()
+    if np.any(values < 0):
+        raise ValueError("Precomputed distances must not be negative.")
+    keep = row != column if drop_diagonal else np.ones(len(row), dtype=bool)
+    return to_rows(row[keep], column[keep], np.asarray(values[keep], dtype=float), distances.shape)
+
+

@@ -1,0 +1,275 @@
+"""Any ``y`` becomes codes, classes and a mask of the labelled rows.
+
+Unlabelled is ``-1``, ``None``, ``NaN`` or ``pandas.NA``, in integers, strings or mixed object
+arrays. Whatever could be read in two ways is refused with the way out in the message: this is
+the one place where labels are guessed at, so it does not guess.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import DataConversionWarning
+
+__all__ = ["PartialLabels", "hide_labels"]
+
+UNLABELED = -1
+
+
+@dataclass(frozen=True, eq=False)
+class PartialLabels:
+    """Labels of some rows, as integer codes into the classes that occur.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_samples,)
+        Position in ``classes``; -1 for an unlabelled row.
+    classes : ndarray of shape (n_classes,)
+        The labels that occur, sorted; every class has at least one row.
+
+    Examples
+    --------
+    >>> from labelfold import PartialLabels
+    >>> labels = PartialLabels.from_y(["cat", None, "dog", "cat"])
+    >>> labels.codes
+    array([ 0, -1,  1,  0])
+    >>> labels.classes
+    array(['cat', 'dog'], dtype=object)
+    """
+
+    codes: NDArray[np.intp]
+    classes: NDArray[Any]
+
+    def __post_init__(self) -> None:
+        self.codes.flags.writeable = False
+        self.classes.flags.writeable = False
+
+    @classmethod
+    def from_y(cls, y: ArrayLike, *, n_samples: int | None = None) -> PartialLabels:
+        """Read ``y``.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,)
+            Labels; see the module's first lines for what counts as unlabelled.
+        n_samples : int, default=None
+            Number of rows that ``y`` must have.
+
+        Returns
+        -------
+        PartialLabels
+            The labels; no labelled row at all is allowed.
+        """
+        values = _as_vector(y)
+        if n_samples is not None and len(values) != n_samples:
+            raise ValueError(
+                f"y has {len(values)} entries but X has {n_samples} rows: give one label a row, "
+                "with None or -1 for an unlabelled one."
+            )
+        mask = ~_is_unlabeled(values)
+        classes, codes_of_labeled = _encode(values[mask])
+        codes = np.full(len(values), UNLABELED, dtype=np.intp)
+        codes[mask] = codes_of_labeled
+        return cls(codes, classes)
+
+    @classmethod
+    def none(cls, n_samples: int) -> PartialLabels:
+        """Return labels in which no row is labelled."""
+        return cls(np.full(n_samples, UNLABELED, dtype=np.intp), np.empty(0, dtype=np.intp))
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def mask(self) -> NDArray[np.bool_]:
+        """True where a row is labelled."""
+        return self.codes != UNLABELED
+
+    @property
+    def n_labeled(self) -> int:
+        """Number of labelled rows."""
+        return int(np.count_nonzero(self.mask))
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes that occur."""
+        return len(self.classes)
+
+    def membership(self) -> sp.csr_array:
+        """Return C with c_ki = 1 where row i carries class k (CCDR-MC section III.A)."""
+        rows = np.flatnonzero(self.mask)
+        return sp.csr_array(
+            (np.ones(len(rows)), (self.codes[rows], rows)), shape=(self.n_classes, len(self))
+        )
+
+
+def hide_labels(y: ArrayLike, keep: ArrayLike) -> NDArray[Any]:
+    """Make partial labels: rows outside ``keep`` become unlabelled, whatever the dtype.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Labels, complete or partial.
+    keep : array-like
+        The rows that keep their label: a boolean mask or row numbers.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        A new array: integers with -1, floats with NaN, anything else as objects with None.
+        Unsigned integers become signed. Where integers would read as {-1, 1}, which is
+        ambiguous, the result is an object array with None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelfold import hide_labels
+    >>> hide_labels(np.array([3, 4, 5], dtype=np.uint8), keep=[0, 2])
+    array([ 3, -1,  5])
+    >>> hide_labels(["a", "b", "a"], keep=[True, False, True])
+    array(['a', None, 'a'], dtype=object)
+    """
+    values = _as_vector(y)
+    kept = PartialLabels.from_y(values).mask & _as_mask(keep, len(values))
+    if values.dtype.kind in "iu" and set(values[kept].tolist()) != {1}:
+        hidden = values.astype(np.promote_types(values.dtype, np.int64))
+        if hidden.dtype.kind == "i":
+            hidden[~kept] = UNLABELED
+            return hidden
+    if values.dtype.kind == "f":
+        return np.where(kept, values, np.nan)
+    hidden = values.astype(object)
+    hidden[~kept] = None
+    return hidden
+
+
+def _as_mask(keep: ArrayLike, n_samples: int) -> NDArray[np.bool_]:
+    chosen = np.asarray(keep)
+    if chosen.dtype == bool:
+        if chosen.shape != (n_samples,):
+            raise ValueError(f"keep is a mask of shape {chosen.shape} for {n_samples} labels.")
+        return chosen
+    mask = np.zeros(n_samples, dtype=bool)
+    if chosen.size:
+        if chosen.dtype.kind not in "iu":
+            raise ValueError(
+                f"keep has dtype {chosen.dtype}: give a boolean mask or integer row numbers."
+            )
+        mask[chosen] = True
+    return mask
+
+
+def _as_vector(y: ArrayLike) -> NDArray[Any]:
+    """Return ``y`` as a one-dimensional array in which missing entries are still visible."""
+    dtype = getattr(y, "dtype", None)
+    if dtype is not None and not isinstance(dtype, np.dtype):
+        values = np.asarray(y, dtype=object)  # a pandas extension array or categorical
+    else:
+        values = np.asarray(y)
+        if dtype is None and values.dtype.kind in "US":
+            # NumPy turns ["a", -1] and ["a", nan] into text; start again before that.
+            values = np.asarray(y, dtype=object)
+    if values.ndim == 2 and values.shape[1] == 1:
+        warnings.warn(
+            f"y has shape {values.shape}: a column vector was passed where one label a row was "
+            "expected; it is read as y.ravel().",
+            DataConversionWarning,
+            stacklevel=3,
+        )
+        values = values.ravel()
+    if values.ndim != 1:
+        raise ValueError(
+            f"y should be a 1d array of one label a row, got an array of shape {values.shape}."
+        )
+    return values
+
+
+def _is_unlabeled(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Mark unlabelled entries; refuse what could be read in two ways."""
+    kind = values.dtype.kind
+    if kind in "biuf":
+        missing = np.isnan(values) if kind == "f" else np.zeros(len(values), dtype=bool)
+        present = values[~missing]
+        minus_one = np.zeros(len(values), dtype=bool) if kind == "b" else values == UNLABELED
+    elif kind == "O":
+        missing = np.array([_is_missing(v) for v in values], dtype=bool)
+        present = values[~missing]
+        minus_one = np.array([_is_number(v) and v == UNLABELED for v in values], dtype=bool)
+    elif kind in "US":
+        missing = minus_one = np.zeros(len(values), dtype=bool)
+        present = values
+    else:
+        raise ValueError(
+            f"Unknown label type: y has dtype {values.dtype}; use integers, strings or objects."
+        )
+    _refuse_ambiguous(present)
+    return missing | minus_one
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None:
+        return True
+    pandas = sys.modules.get("pandas")  # pandas.NA can only occur once pandas is loaded
+    if pandas is not None and (value is pandas.NA or value is pandas.NaT):
+        return True
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
+
+
+def _refuse_ambiguous(present: NDArray[Any]) -> None:
+    if present.dtype.kind in "USO":
+        for text in present:
+            if isinstance(text, str | bytes) and text in ("-1", b"-1", "nan", b"nan"):
+                raise ValueError(
+                    f"y holds the text {text!r}, which may be a class or an unlabelled entry "
+                    "that was turned into text: use dtype=object and mark unlabelled rows "
+                    "with None."
+                )
+    distinct = set(present.tolist())
+    if distinct == {-1, 1} and all(_is_number(v) for v in distinct):
+        raise ValueError(
+            "y holds just -1 and +1, which may be two classes or one class and unlabelled rows: "
+            "recode as 0/1, or mark unlabelled points with None."
+        )
+
+
+def _encode(labeled: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return sorted classes and the code of every labelled entry."""
+    if labeled.dtype.kind == "O":
+        labeled = _narrow(labeled)
+    if labeled.dtype.kind == "f":
+        if not np.all(np.isfinite(labeled)):
+            raise ValueError("y holds an infinite value: labels must be classes, or None.")
+        if not np.array_equal(labeled, np.round(labeled)):
+            raise ValueError(
+                "Unknown label type: continuous. y holds values such as "
+                f"{labeled[labeled != np.round(labeled)][0]!r}, but labels must be classes: "
+                "bin the target first."
+            )
+    classes, codes = np.unique(labeled, return_inverse=True)
+    return classes, codes.astype(np.intp)
+
+
+def _narrow(labeled: NDArray[Any]) -> NDArray[Any]:
+    """Turn objects that are all numbers into a numeric array; keep objects that are all text."""
+    kinds = {
+        "text" if isinstance(v, str) else "number" if _is_number(v) else type(v).__name__
+        for v in labeled
+    }
+    if kinds <= {"text"}:
+        return labeled
+    if kinds <= {"number"} or kinds <= {"bool", "bool_"}:
+        return np.array(labeled.tolist())
+    raise ValueError(
+        f"Unknown label type: y mixes or holds {sorted(kinds)}; use text throughout or numbers "
+        "throughout, and None for an unlabelled row."
+    )

@@ -1,0 +1,1 @@
+"""Numerical methods that know matrices and constraints, and no estimator."""

@@ -1,0 +1,318 @@
+"""The smallest eigenpairs of a graph Laplacian, without factorising anything.
+
+W are the weights of a graph, D its degrees, L = D - W. Two problems, one form:
+
+- normalization "degree": L v = lambda D v. With B = D^(-1/2) W D^(-1/2), B u = (1 - lambda) u and
+  v = D^(-1/2) u, so that V^T D V = I.
+- normalization "none": L v = lambda v. With B = I - L / d and d the largest degree,
+  B u = (1 - lambda / d) u and v = u.
+
+Either way the spectrum of B lies in [-1, 1], the wanted pairs are at its top, and the indicators
+of connected components are known eigenvectors for mu = 1. They are put in as they are and the
+solver works on what is orthogonal to them.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from sklearn.exceptions import ConvergenceWarning
+
+from labelfold.progress import Progress, report_nothing
+from labelfold.solvers.certificates import EigenCertificate
+from labelfold.solvers.chebyshev import top_eigenpairs
+from labelfold.threads import limit_threads
+
+__all__ = ["Adjacency", "Eigenpairs", "smallest_eigenpairs"]
+
+Array = NDArray[np.float64]
+
+SOLVERS = ("auto", "dense", "arpack", "chebyshev")
+DENSE_SIZE = 1000  # nodes up to which LAPACK is as quick as ARPACK
+TOLERANCE = 1e-8  # on the residuals
+SAME_EIGENVALUE = 1e-10  # apart: below it a basis of the common eigenspace is arbitrary
+RESTARTS = 60  # then the Chebyshev filter goes on: ARPACK would stall
+
+
+class Adjacency(Protocol):
+    """What a solver needs of a graph; it may be held by one machine or by many."""
+
+    @property
+    def size(self) -> int:
+        """Number of nodes."""
+
+    @property
+    def degrees(self) -> Array:
+        """Sum of weights at every node."""
+
+    def product(self, block: Array) -> Array:
+        """Return W times a vector or a block of vectors."""
+
+
+@dataclass(frozen=True, eq=False)
+class Eigenpairs:
+    """Eigenvalues in ascending order, eigenvectors as columns, and their certificate."""
+
+    values: Array
+    vectors: Array
+    certificate: EigenCertificate
+
+
+def smallest_eigenpairs(
+    adjacency: Adjacency,
+    n_pairs: int,
+    *,
+    normalization: str = "degree",
+    pieces: NDArray[np.integer] | None = None,
+    solver: str = "auto",
+    tol: float = TOLERANCE,
+    progress: Progress = report_nothing,
+) -> Eigenpairs:
+    """Return the smallest eigenpairs of (L, D) or of L, zeros included.
+
+    Parameters
+    ----------
+    adjacency : Adjacency
+        The graph.
+    n_pairs : int
+        How many pairs, counting the zeros; at most the number of nodes.
+    normalization : {"degree", "none"}, default="degree"
+        Which of the two problems.
+    pieces : ndarray of shape (n,), default=None
+        For every node the number of its connected component; None for a connected graph.
+    solver : {"auto", "dense", "arpack", "chebyshev"}, default="auto"
+        "auto" is dense for small graphs or when nearly all pairs are wanted.
+    tol : float, default=1e-8
+        Residual to reach; a warning with numbers says where it was not.
+    progress : Progress
+        Called while ARPACK works.
+
+    Returns
+    -------
+    Eigenpairs
+        Signs, and bases of eigenspaces of dimension two and more, are fixed by a rule, so that
+        they do not depend on rounding.
+    """
+    n = adjacency.size
+    if not 1 <= n_pairs <= n:
+        raise ValueError(f"n_pairs={n_pairs} must lie between 1 and the number of nodes, {n}.")
+    operator = _Operator(adjacency, normalization)
+    known = operator.null_vectors(np.zeros(n, dtype=int) if pieces is None else pieces)
+    known = known[:, :n_pairs]
+    n_wanted = n_pairs - known.shape[1]
+    chosen = _choose(solver, n, n_wanted)
+    if n_wanted == 0:
+        mu, U = np.empty(0), np.empty((n, 0))
+    elif chosen == "dense":
+        mu, U = _solve_dense(operator, known, n_wanted)
+    elif chosen == "arpack":
+        mu, U, chosen = _solve_lanczos(operator, known, n_wanted, tol, progress)
+    else:
+        mu, U = _solve_chebyshev(operator, known, n_wanted, tol, progress)
+    U = _canonical(mu, U)
+    mu, U = np.concatenate([np.ones(known.shape[1]), mu]), np.hstack([known, U])
+    certificate = _certify(operator, mu, U, chosen, tol)
+    return Eigenpairs(operator.eigenvalues(mu), operator.eigenvectors(mu, U), certificate)
+
+
+class _Operator:
+    """B of the module's first lines: B x = a x + s W (s x)."""
+
+    def __init__(self, adjacency: Adjacency, normalization: str) -> None:
+        self._adjacency = adjacency
+        self._degrees = adjacency.degrees
+        self.n_products = 0
+        isolated = self._degrees == 0
+        if normalization == "degree":
+            self._s = 1 / np.sqrt(np.where(isolated, 1.0, self._degrees))
+            self._a = isolated.astype(float)  # an isolated node is a component: mu = 1
+            self._unit = 1.0
+        elif normalization == "none":
+            self._unit = float(self._degrees.max()) or 1.0
+            self._s = np.full(adjacency.size, 1 / np.sqrt(self._unit))
+            self._a = 1 - self._degrees / self._unit
+        else:
+            raise ValueError(
+                f"normalization={normalization!r} is unknown: use 'degree' or 'none'."
+            )
+        self._by_degree = normalization == "degree"
+
+    @property
+    def size(self) -> int:
+        return self._adjacency.size
+
+    def __call__(self, x: Array) -> Array:
+        column = (slice(None), None) if x.ndim == 2 else slice(None)
+        s, a = self._s[column], self._a[column]
+        self.n_products += 1 if x.ndim == 1 else x.shape[1]
+        return np.asarray(a * x + s * self._adjacency.product(s * x))
+
+    def null_vectors(self, pieces: NDArray[np.integer]) -> Array:
+        """Return the normalised indicator of every component, the largest component first."""
+        values = 1 / self._s if self._by_degree else np.ones(self.size)
+        sizes = np.bincount(pieces)
+        rank = np.empty(len(sizes), dtype=int)
+        rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
+        U = np.zeros((self.size, len(sizes)))
+        U[np.arange(self.size), rank[pieces]] = values
+        return np.asarray(U / np.linalg.norm(U, axis=0))
+
+    def eigenvalues(self, mu: Array) -> Array:
+        return np.maximum(1 - mu, 0) * self._unit
+
+    def eigenvectors(self, mu: Array, U: Array) -> Array:
+        if not self._by_degree:
+            return U
+        return self._settle_weak_nodes(mu, U, self._s[:, None] * U)
+
+    def _settle_weak_nodes(self, mu: Array, U: Array, V: Array) -> Array:
+        """Compute nodes of next to no degree from their neighbours.
+
+        v = u / sqrt(degree) blows up the rounding error of u there; the eigenvector equation
+        v_i = sum_j w_ij v_j / (mu d_i), iterated, has no such factor.
+        """
+        d = self._degrees
+        weak = (0 < d) & (d < 1e-10 * d.max()) & np.all(np.abs(U) < 1e-6, axis=1)
+        if not weak.any():
+            return V
+        solid = np.abs(mu) > 0.1
+        V[np.ix_(weak, solid)] = 0
+        for _ in range(50):
+            means = self._adjacency.product(V)[weak] / d[weak, None]
+            V[np.ix_(weak, solid)] = means[:, solid] / mu[solid]
+        return V
+
+
+def _choose(solver: str, n: int, n_wanted: int) -> str:
+    if solver not in SOLVERS:
+        raise ValueError(f"eigen_solver={solver!r} is unknown: use one of {SOLVERS}.")
+    if solver == "arpack" and n_wanted >= n - 1:
+        return "dense"  # ARPACK needs room for a subspace larger than what is wanted
+    if solver == "auto":
+        return "dense" if n <= DENSE_SIZE or n_wanted > n // 3 else "arpack"
+    return solver
+
+
+def _solve_dense(operator: _Operator, known: Array, n_wanted: int) -> tuple[Array, Array]:
+    B = operator(np.eye(operator.size))
+    operator.n_products = 0
+    B = (B + B.T) / 2 - 3 * known @ known.T  # moves what is known from 1 to -2
+    # All pairs: LAPACK's drivers for a subset lose pairs of a repeated eigenvalue.
+    values, vectors = eigh(B, driver="evd", overwrite_a=True)
+    return values[::-1][:n_wanted], vectors[:, ::-1][:, :n_wanted]
+
+
+def _solve_lanczos(
+    operator: _Operator, known: Array, n_wanted: int, tol: float, progress: Progress
+) -> tuple[Array, Array, str]:
+    """Return the top pairs by ARPACK, which the Chebyshev filter finishes where it must.
+
+    It must where restarts stall, and where a copy of a repeated eigenvalue is missing: Lanczos
+    from one vector sees one copy until rounding brings in the others.
+    """
+    rng = np.random.default_rng(0)
+    # ARPACK's own work is memory-bound: one BLAS thread is quicker, and gives the same bits.
+    with limit_threads(1, user_api="blas"):
+        mu, U, converged = _lanczos(operator, known, n_wanted, rng, tol, progress)
+        if converged and not _is_incomplete(operator, np.hstack([known, U]), mu, rng, tol):
+            return mu, U, "arpack"
+    mu, U = _solve_chebyshev(operator, known, n_wanted, tol, progress)
+    return mu, U, "arpack and chebyshev"
+
+
+def _solve_chebyshev(
+    operator: _Operator, known: Array, n_wanted: int, tol: float, progress: Progress
+) -> tuple[Array, Array]:
+    n = operator.size
+    n_block = min(n - known.shape[1], n_wanted + max(8, n_wanted // 2))
+    start = np.random.default_rng(1).standard_normal((n, n_block))
+    mu, U, _ = top_eigenpairs(
+        operator, start, n_wanted, aside=known, tol=tol / 10, progress=progress
+    )
+    return mu, U
+
+
+def _lanczos(
+    operator: _Operator,
+    aside: Array,
+    k: int,
+    rng: np.random.Generator,
+    tol: float,
+    progress: Progress,
+) -> tuple[Array, Array, bool]:
+    """Return top pairs orthogonal to ``aside``, largest first, and whether all k converged."""
+    n = operator.size
+
+    def apply(x: Array) -> Array:
+        x = x.reshape(n)
+        if operator.n_products % 20 == 0:
+            progress("eigenpairs", operator.n_products, note="products")
+        return np.asarray(operator(x) - 3 * (aside @ (aside.T @ x)))
+
+    B = LinearOperator((n, n), matvec=apply, dtype=np.float64)
+    start = rng.standard_normal(n)
+    start -= aside @ (aside.T @ start)
+    n_basis = min(n - 1, max(2 * k + 1, 20))
+    try:
+        mu, U = eigsh(B, k=k, which="LA", v0=start, ncv=n_basis, maxiter=RESTARTS, tol=tol / 10)
+        converged = True
+    except ArpackNoConvergence as failure:
+        mu, U, converged = failure.eigenvalues, failure.eigenvectors, False
+    order = np.argsort(-mu, kind="stable")
+    return mu[order], U[:, order], converged
+
+
+def _is_incomplete(
+    operator: _Operator, found: Array, mu: Array, rng: np.random.Generator, tol: float
+) -> bool:
+    """Tell whether an eigenvalue above the least of ``mu`` is not among those found.
+
+    Looks, from another start, for the top of what is orthogonal to them: no more exactly than
+    needed to tell it from the least one found.
+    """
+    if found.shape[1] >= operator.size - 1:
+        return False
+    spacing = (mu[0] - mu[-1]) / len(mu)
+    rough = float(np.clip(spacing / 10, tol, 1e-3))
+    top, _, converged = _lanczos(operator, found, 1, rng, 10 * rough, report_nothing)
+    return not converged or top[0] > mu[-1] + SAME_EIGENVALUE
+
+
+def _canonical(mu: Array, U: Array) -> Array:
+    """Fix what the equation leaves open: bases of common eigenspaces, and signs."""
+    if len(mu) == 0:
+        return U
+    U = U.copy()
+    reference = np.random.default_rng(1).standard_normal(U.shape)
+    breaks = np.flatnonzero(-np.diff(mu) > SAME_EIGENVALUE) + 1
+    for group in np.split(np.arange(len(mu)), breaks):
+        if len(group) > 1:
+            # The projection of a fixed block does not depend on the basis that was found.
+            rotation, _ = np.linalg.qr(U[:, group].T @ reference[:, group])
+            U[:, group] = U[:, group] @ rotation
+    magnitude = np.abs(U)
+    # The first of the entries that are largest but for rounding is made positive.
+    leading = np.argmax(magnitude >= (1 - 1e-6) * magnitude.max(axis=0), axis=0)
+    return np.asarray(U * np.sign(U[leading, np.arange(U.shape[1])]))
+
+
+def _certify(
+    operator: _Operator, mu: Array, U: Array, solver: str, tol: float
+) -> EigenCertificate:
+    n_products = operator.n_products
+    certificate = EigenCertificate(
+        solver=solver,
+        residuals=np.linalg.norm(operator(U) - U * mu, axis=0),
+        orthogonality=float(np.max(np.abs(U.T @ U - np.eye(len(mu))))),
+        tol=tol,
+        n_products=n_products,
+    )
+    if not certificate.ok:
+        warnings.warn(f"Eigenpairs {certificate}", ConvergenceWarning, stacklevel=3)
+    return certificate

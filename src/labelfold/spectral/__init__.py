@@ -1,0 +1,6 @@
+"""Maps made of eigenvectors of a graph."""
+
+from labelfold.spectral.ccdr import CCDR
+from labelfold.spectral.laplacian_eigenmaps import LaplacianEigenmaps
+
+__all__ = ["CCDR", "LaplacianEigenmaps"]

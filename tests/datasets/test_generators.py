@@ -1,0 +1,79 @@
+"""What all generators promise alike."""
+
+import numpy as np
+import pytest
+
+from labelfold.datasets import (
+    make_closed_curve,
+    make_concentric_circles,
+    make_intertwined_curves,
+    make_swiss_roll,
+)
+
+all_generators = pytest.mark.parametrize(
+    "make",
+    [make_swiss_roll, make_intertwined_curves, make_closed_curve, make_concentric_circles],
+)
+
+
+def assert_same(first, second):
+    for one, other in zip(first, second, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@all_generators
+def test_seed_fixes_everything(make):
+    assert_same(make(30, noise=0.1, random_state=7), make(30, noise=0.1, random_state=7))
+    assert not np.array_equal(make(30, random_state=7)[0], make(30, random_state=8)[0])
+
+
+@all_generators
+def test_random_state_instance_is_used_and_moves_on(make):
+    rng = np.random.RandomState(7)
+    assert_same(make(30, random_state=rng), make(30, random_state=7))
+    assert not np.array_equal(make(30, random_state=rng)[0], make(30, random_state=7)[0])
+
+
+@all_generators
+def test_global_random_state_is_left_alone(make):
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    make(30, random_state=0)
+    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+
+
+@all_generators
+def test_everything_but_the_number_of_samples_is_keyword_only(make):
+    with pytest.raises(TypeError, match="positional"):
+        make(30, 0.1)
+
+
+@all_generators
+def test_numpy_integers_are_numbers_of_samples(make):
+    assert len(make(np.int64(12), random_state=0)[0]) == 12
+
+
+@all_generators
+@pytest.mark.parametrize("n_samples", [0, -3])
+def test_no_samples_are_refused(make, n_samples):
+    with pytest.raises(ValueError, match=f"n_samples={n_samples} must be at least"):
+        make(n_samples)
+
+
+@all_generators
+@pytest.mark.parametrize("n_samples", [10.0, "10", True, None])
+def test_number_of_samples_must_be_an_integer(make, n_samples):
+    with pytest.raises(TypeError, match=f"n_samples={n_samples!r} must be an integer"):
+        make(n_samples)
+
+
+@all_generators
+@pytest.mark.parametrize("noise", [-0.1, np.nan, np.inf])
+def test_noise_must_be_a_standard_deviation(make, noise):
+    with pytest.raises(ValueError, match=f"noise={noise} must be finite and at least 0"):
+        make(10, noise=noise)
+
+
+@all_generators
+def test_noise_must_be_a_number(make):
+    with pytest.raises(TypeError, match="noise='loud' must be a real number"):
+        make(10, noise="loud")
