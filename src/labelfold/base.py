@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -28,7 +27,7 @@ from labelfold.threads import limit_threads
 __all__ = ["GraphEmbedder"]
 
 
-class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Base of estimators that map the points of a :class:`NeighborGraph`.
 
     A subclass has the graph's parameters in its constructor, states its objective in ``_embed``,
@@ -120,8 +119,8 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return PartialLabels.none(n_samples)
 
     def _check_n_components(self, n_nodes: int) -> int:
-        n_components = self.n_components
-        if not isinstance(n_components, Integral) or n_components < 1:
+        n_components: Any = self.n_components
+        if not isinstance(n_components, int | np.integer) or n_components < 1:
             raise ValueError(f"n_components={n_components!r} must be an integer of at least 1.")
         if n_components > n_nodes - 1:
             raise ValueError(
@@ -131,9 +130,7 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return int(n_components)
 
     def _graph_of(self, X: Any, graph: NeighborGraph | None, progress: Progress) -> NeighborGraph:
-        recipe = GraphRecipe(
-            self.n_neighbors, self.radius, self.metric, self.weights, self.scale
-        )
+        recipe = GraphRecipe(self.n_neighbors, self.radius, self.metric, self.weights, self.scale)
         if graph is not None:
             graph.check_matches(X, recipe)
             return graph

@@ -49,7 +49,7 @@ def extend_by_degree(
         a: the weight of a labelled row's edge to its class node; 0 for an unlabelled row.
     """
     total = np.asarray(weights @ embedding)
-    degree = np.asarray(weights.sum(axis=1)).ravel()
+    degree = np.asarray(weights.sum(axis=1), dtype=float)
     if anchors is not None and anchor_weights is not None:
         total = total + anchor_weights[:, None] * anchors
         degree = degree + anchor_weights
@@ -77,7 +77,7 @@ def extend_unnormalized(
     eigenvalues : ndarray of shape (n_components,)
         lambda.
     """
-    sums = np.asarray(relative_weights.sum(axis=1)).ravel()
+    sums = np.asarray(relative_weights.sum(axis=1), dtype=float)
     mean = np.asarray(relative_weights @ embedding) / sums[:, None]
     share = 1 - eigenvalues / degrees[:, None]
     return np.asarray(mean / np.maximum(share, LEAST_SHARE))

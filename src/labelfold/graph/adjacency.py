@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -20,7 +22,7 @@ class SparseAdjacency:
 
     def __init__(self, matrix: sp.csr_array) -> None:
         self.matrix = matrix
-        self.degrees: NDArray[np.float64] = np.asarray(matrix.sum(axis=1)).ravel()
+        self.degrees: NDArray[np.float64] = np.asarray(matrix.sum(axis=1), dtype=float)
 
     @property
     def size(self) -> int:
@@ -52,4 +54,5 @@ def with_class_nodes(
         a and b; the paper's G has a = 1 and b = beta.
     """
     C = class_weight * membership
-    return SparseAdjacency(sp.block_array([[None, C], [C.T, edge_weight * weights]]).tocsr())
+    blocks: Any = [[None, C], [C.T, edge_weight * weights]]
+    return SparseAdjacency(sp.csr_array(sp.block_array(blocks)))

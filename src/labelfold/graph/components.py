@@ -37,7 +37,8 @@ def find_pieces(
         rows = np.flatnonzero(groups >= 0)
         shape = (n, int(groups.max()) + 1)
         joins = sp.csr_array((np.ones(len(rows), dtype=np.int8), (rows, groups[rows])), shape=shape)
-        edges = sp.block_array([[edges, joins], [joins.T, None]]).tocsr()
+        blocks: Any = [[edges, joins], [joins.T, None]]
+        edges = sp.csr_array(sp.block_array(blocks))
     _, pieces = sp.csgraph.connected_components(edges, directed=False)
     _, relabeled = np.unique(pieces[:n], return_inverse=True)  # groups may have had no member
     return relabeled.astype(np.int32)

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors
 
-from labelfold.graph.neighbors import SPARE_CANDIDATES, PointIndex, SearchReport
-from labelfold.graph.point_space import PointSpace, Rows
+from labelfold.graph.neighbors import SPARE_CANDIDATES, ExactIndex, PointIndex, SearchReport
+from labelfold.graph.point_space import PointSpace, Rows, middle
 from labelfold.threads import limit_threads
 
 __all__ = ["InvertedFileIndex", "faiss_is_installed"]
@@ -65,7 +64,7 @@ class InvertedFileIndex(PointIndex):
     ) -> None:
         super().__init__(X, space)
         self._n_jobs = n_jobs
-        self._center = np.median(self._rows[:: max(1, self.n_points // 1000)], axis=0)
+        self._center = middle(self._rows)
         self._unit = float(np.max(np.abs(self._rows - self._center))) or 1.0
         rng = np.random.default_rng(seed)
         self._centroids = self._train(rng)
@@ -83,16 +82,17 @@ class InvertedFileIndex(PointIndex):
         )
 
     def within(self, radius: float, X: Any = None) -> sp.csr_array:
-        """Refuse: an epsilon-ball graph is always searched exactly."""
-        raise NotImplementedError("radius is searched exactly, never with an inverted file.")
+        """Return all distances up to ``radius``, which lists can't promise: searched exactly."""
+        return ExactIndex(self._X, self._space, n_jobs=self._n_jobs).within(radius, X)
 
     def __getstate__(self) -> dict[str, Any]:
         # The faiss object is rebuilt from the centroids: the same lists, no foreign pickle.
         return {**self.__dict__, "_faiss": None}
 
-    def _search_lists(
+    def search_lists(
         self, queries: Rows, k: int, *, own: NDArray[np.intp] | None
     ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Return rows and search distances of the k nearest; ``own`` are the queries' rows."""
         candidates, rough = self._candidates(queries, k, own)
         complete = candidates.min(axis=1) >= 0
         indices = np.empty((len(candidates), k), dtype=np.intp)
@@ -130,18 +130,14 @@ class InvertedFileIndex(PointIndex):
         """Scan more lists until the sample's recall reaches the goal; return what was reached."""
         sample = rng.choice(self.n_points, min(SAMPLE_SIZE, self.n_points), replace=False)
         queries = self._rows[sample]
-        exact = NearestNeighbors(algorithm="brute").fit(self._rows - self._center)
-        with limit_threads(self._n_jobs):
-            _, true = exact.kneighbors(queries - self._center, n_neighbors=k + 1)
-        _, true_distances, _ = self._nearest(queries, true, np.empty(true.shape), k + 1)
-        reach = true_distances[:, -1] * (1 + 1e-12)  # the sample's own rows are at distance 0
+        exact = ExactIndex(self._X, self._space, n_jobs=self._n_jobs)
+        # The nearest of all is the row itself, or one equal to it.
+        reach = exact.search_lists(queries, k + 1, own=None)[1][:, -1:]
         while True:
             found, _ = self._candidates(queries, k, sample)
             pairs = np.repeat(np.arange(len(sample)), found.shape[1]), np.maximum(found, 0).ravel()
-            distances = self._space.measure(
-                queries, self._rows, pairs, np.empty(found.size)
-            ).reshape(found.shape)
-            hits = (distances <= reach[:, None]) & (found >= 0)
+            distances = self._space.measure(queries, self._rows, pairs, np.empty(found.size))
+            hits = (distances.reshape(found.shape) <= reach) & (found >= 0)
             recall = float(np.minimum(hits.sum(axis=1), k).mean() / k)
             if recall >= RECALL_GOAL:
                 return recall, len(sample)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -119,6 +118,11 @@ class NeighborGraph:
     recipe: GraphRecipe
     index: NeighborIndex = field(repr=False)
     bridges: NDArray[np.intp] = field(default_factory=lambda: np.empty((0, 2), dtype=np.intp))
+
+    def __post_init__(self) -> None:
+        for matrix in (self.distances, self.weights):
+            for array in (matrix.data, matrix.indices, matrix.indptr):
+                array.flags.writeable = False
 
     @classmethod
     def build(
@@ -353,14 +357,12 @@ def build_graph(
         X,
         recipe.metric,
         n_neighbors=n_neighbors,
-        neighbor_search="exact" if recipe.radius is not None else neighbor_search,
+        neighbor_search=neighbor_search if recipe.radius is None else "exact",
         seed=int(check_random_state(random_state).randint(2**31 - 1)),
         n_jobs=n_jobs,
     )
-    if recipe.radius is None:
-        found = index.neighbors(n_neighbors)
-    else:
-        found = index.within(recipe.radius)
+    radius = recipe.radius
+    found = index.neighbors(n_neighbors) if radius is None else index.within(radius)
     progress("neighbours", 1, 1, note=index.report.backend)
     distances = symmetrize(found)
     if distances.nnz and not distances.data.any():
@@ -377,8 +379,8 @@ def _check_neighborhood(recipe: GraphRecipe, n_samples: int) -> int:
     radius = recipe.radius
     if radius is not None and not (np.isfinite(radius) and radius > 0):
         raise ValueError(f"radius={radius!r} must be positive and finite, or None.")
-    n_neighbors = recipe.n_neighbors
-    if not isinstance(n_neighbors, Integral) or n_neighbors < 1:
+    n_neighbors: Any = recipe.n_neighbors
+    if not isinstance(n_neighbors, int | np.integer) or n_neighbors < 1:
         raise ValueError(f"n_neighbors={n_neighbors!r} must be an integer of at least 1.")
     if n_neighbors >= n_samples and radius is None:
         warnings.warn(

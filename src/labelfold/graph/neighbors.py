@@ -7,6 +7,7 @@ the graph depends neither on the number of threads nor on the batch a query came
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -15,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
-from labelfold.graph.point_space import PointSpace, Rows
+from labelfold.graph.point_space import PointSpace, Rows, middle
 from labelfold.threads import limit_threads
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Pairs",
     "PointIndex",
     "SearchReport",
+    "same_entries",
     "shortest_of_each",
     "to_rows",
 ]
@@ -92,7 +94,7 @@ class NeighborIndex(Protocol):
         """Return for every piece of the rows but the largest its shortest way to another."""
 
 
-class PointIndex:
+class PointIndex(ABC):
     """What exact and approximate search over rows share: measuring and comparing rows."""
 
     def __init__(self, X: Any, space: PointSpace) -> None:
@@ -107,20 +109,14 @@ class PointIndex:
 
     def same_as(self, X: Any) -> bool:
         """Tell whether ``X`` is what was indexed."""
-        if X is self._X:
-            return True
-        if X.shape != self._X.shape or sp.issparse(X) != sp.issparse(self._X):
-            return False
-        return (X != self._X).nnz == 0 if sp.issparse(X) else bool(np.array_equal(X, self._X))
+        return same_entries(X, self._X)
 
     def are_equal(self, X: Any, rows: NDArray[Any], indexed: NDArray[Any]) -> NDArray[np.bool_]:
         """Tell whether ``rows`` of ``X`` equal the ``indexed`` rows, for pairs at distance 0."""
         if len(rows) == 0:
             return np.zeros(0, dtype=bool)
         differs = (self._X if X is None else X)[rows] != self._X[indexed]
-        if sp.issparse(differs):
-            return np.asarray(differs.sum(axis=1)).ravel() == 0
-        return ~np.any(differs, axis=1)
+        return np.asarray(differs.sum(axis=1)).ravel() == 0
 
     def exits(self, pieces: NDArray[Any]) -> Pairs:
         """Return for every piece of the rows but the largest its shortest way to another."""
@@ -138,7 +134,7 @@ class PointIndex:
         """Search one neighbour more than the largest of the pieces has rows, all in one go."""
         rows = np.flatnonzero(np.isin(pieces, small))
         reach = min(int(sizes[small].max()) + 1, self.n_points)
-        indices, distances = self._search_lists(self._rows[rows], reach, own=None)
+        indices, distances = self.search_lists(self._rows[rows], reach, own=None)
         row = np.repeat(rows, reach)
         leaves = pieces[row] != pieces[indices.ravel()]
         row, column, lengths = row[leaves], indices.ravel()[leaves], distances.ravel()[leaves]
@@ -159,38 +155,39 @@ class PointIndex:
         row, column = rows[best : best + 1], among[found[best]]
         return row, column, self._space.measure(self._rows, self._rows, (row, column), rough[best])
 
-    def _search_lists(
+    @abstractmethod
+    def search_lists(
         self, queries: Rows, k: int, *, own: NDArray[np.intp] | None
     ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Return rows and search distances of the k nearest; ``own`` are the queries' rows."""
-        raise NotImplementedError
 
     def neighbors(self, n_neighbors: int) -> sp.csr_array:
         """Return distances of every indexed row to its nearest others."""
-        lists = self._search_lists(self._rows, n_neighbors, own=np.arange(self.n_points))
+        lists = self.search_lists(self._rows, n_neighbors, own=np.arange(self.n_points))
         return self._to_rows(*lists)
 
     def query(self, X: Any, n_neighbors: int) -> sp.csr_array:
         """Return distances of new rows to their nearest indexed rows."""
-        return self._to_rows(*self._search_lists(self._space.prepare(X), n_neighbors, own=None))
+        return self._to_rows(*self.search_lists(self._space.prepare(X), n_neighbors, own=None))
 
     def _to_rows(self, indices: NDArray[np.intp], distances: NDArray[np.float64]) -> sp.csr_array:
         n_queries, k = indices.shape
         starts = np.arange(0, n_queries * k + 1, k)
         data = self._space.from_search(distances.ravel())
-        return sp.csr_array((data, indices.ravel(), starts), shape=(n_queries, self.n_points))
+        rows = sp.csr_array((data, indices.ravel(), starts), shape=(n_queries, self.n_points))
+        rows.sort_indices()  # now: SciPy sorts in place when it likes, under whoever shares them
+        return rows
 
     def _nearest(
         self, queries: Rows, indices: NDArray[np.intp], rough: NDArray[np.float64], k: int
-    ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.intp]]:
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.bool_]]:
         """Measure the candidates and keep the k nearest by (distance, row number).
 
-        Also returns the queries that the candidates leave open, because the cut at k falls
-        inside a tie that reaches the last of them.
+        Also tells which queries the candidates leave in doubt, because the cut at k falls inside
+        a tie that reaches the last of them.
         """
         indices, exact = self._measure_and_sort(queries, indices, rough)
-        open_ended = np.flatnonzero(exact[:, k - 1] == exact[:, -1])
-        return indices[:, :k], exact[:, :k], open_ended
+        return indices[:, :k], exact[:, :k], exact[:, k - 1] == exact[:, -1]
 
     def _nearest_of_all(
         self, queries: Rows, k: int, excluded: NDArray[np.intp] | None
@@ -238,7 +235,7 @@ class ExactIndex(PointIndex):
         self._algorithm = "kd_tree" if tree else "brute"
         # Pairwise reduction expands |x - y|^2, which loses digits far from the origin.
         centered = dense and not tree and space.search_metric == "euclidean"
-        self._center = np.median(self._rows, axis=0) if centered else None
+        self._center = middle(self._rows) if centered else None
         self._search = NearestNeighbors(
             algorithm=self._algorithm, metric=space.search_metric, n_jobs=n_jobs
         ).fit(self._shift(self._rows))
@@ -265,24 +262,43 @@ class ExactIndex(PointIndex):
         exact = self._space.from_search(exact[inside])
         return to_rows(rows[inside], rough.indices[inside], exact, rough.shape)
 
-    def _search_lists(
+    def search_lists(
         self, queries: Rows, k: int, *, own: NDArray[np.intp] | None
     ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Return rows and search distances of the k nearest; ``own`` are the queries' rows."""
         n_others = self.n_points - (own is not None)
         n_candidates = min(k + SPARE_CANDIDATES, n_others)
         with limit_threads(self._n_jobs):
             rough, candidates = self._search.kneighbors(
                 self._shift(queries) if own is None else None, n_neighbors=n_candidates
             )
-        indices, distances, open_ended = self._nearest(queries, candidates, rough, k)
-        if n_candidates < n_others and len(open_ended):
-            indices[open_ended], distances[open_ended] = self._nearest_of_all(
-                queries[open_ended], k, None if own is None else own[open_ended]
+        indices, distances, doubtful = self._nearest(queries, candidates, rough, k)
+        if self._center is not None:
+            doubtful |= self._drown(queries, distances[:, -1])
+        if n_candidates < n_others and doubtful.any():
+            rows = np.flatnonzero(doubtful)
+            indices[rows], distances[rows] = self._nearest_of_all(
+                queries[rows], k, None if own is None else own[rows]
             )
         return indices, distances
 
+    def _drown(self, queries: Rows, reach: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Tell where |x|^2 - 2 x.y + |y|^2 has too few digits to order neighbours so close."""
+        shifted = np.asarray(self._shift(queries))
+        size = np.einsum("ij,ij->i", shifted, shifted)
+        return (reach > 0) & (reach**2 < 1e-9 * size)
+
     def _shift(self, rows: Rows) -> Rows:
         return rows if self._center is None else rows - self._center
+
+
+def same_entries(a: Any, b: Any) -> bool:
+    """Tell whether two matrices, dense or sparse, are equal."""
+    if a is b:
+        return True
+    if a.shape != b.shape or sp.issparse(a) != sp.issparse(b):
+        return False
+    return bool((a != b).nnz == 0 if sp.issparse(a) else np.array_equal(a, b))
 
 
 def to_rows(

@@ -20,12 +20,12 @@ from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import paired_euclidean_distances
 from sklearn.preprocessing import normalize
 
-__all__ = ["Metric", "PointSpace", "Rows"]
+__all__ = ["Metric", "PointSpace", "Rows", "middle"]
 
 Rows = NDArray[np.float64] | sp.csr_array
 Metric = str | Callable[[NDArray[np.float64], NDArray[np.float64]], float]
 
-LARGEST_ENTRY = 1e150  # beyond it squared distances overflow; below its inverse they vanish
+LARGEST_ENTRY = 1e152  # beyond it squared distances overflow; below its inverse they vanish
 PAIRS_AT_ONCE = 2**22  # entries of gathered rows held in memory while distances are measured
 
 
@@ -48,7 +48,7 @@ class PointSpace:
 
     def prepare(self, X: Any) -> Rows:
         """Check the rows' magnitude and return them as they are searched."""
-        rows: Rows = X.tocsr() if sp.issparse(X) else X
+        rows: Rows = X
         _check_magnitude(rows)
         if self.metric == "cosine":
             norms = sp.linalg.norm(rows, axis=1) if sp.issparse(rows) else _norms(rows)
@@ -97,11 +97,15 @@ class PointSpace:
         return exact
 
 
+def middle(rows: Rows) -> NDArray[np.float64]:
+    """Return the median of about a thousand rows: a centre that outliers don't move."""
+    return np.asarray(np.median(np.asarray(rows)[:: max(1, rows.shape[0] // 1000)], axis=0))
+
+
 def _paired_distances(a: Rows, b: Rows) -> NDArray[np.float64]:
     if sp.issparse(a):
         return np.asarray(paired_euclidean_distances(a, b))
-    a -= b  # a gathered copy, free to reuse
-    return _norms(a)
+    return _norms(np.asarray(a - b))
 
 
 def _norms(rows: NDArray[np.float64]) -> NDArray[np.float64]:

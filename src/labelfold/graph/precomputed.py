@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from labelfold.graph.neighbors import Pairs, SearchReport, shortest_of_each, to_rows
+from labelfold.graph.neighbors import Pairs, SearchReport, same_entries, shortest_of_each, to_rows
 
 __all__ = ["PrecomputedIndex"]
 
@@ -51,11 +51,7 @@ class PrecomputedIndex:
 
     def same_as(self, X: Any) -> bool:
         """Tell whether ``X`` is what was indexed."""
-        if X is self._given:
-            return True
-        if X.shape != self._given.shape or sp.issparse(X) != sp.issparse(self._given):
-            return False
-        return (X != self._given).nnz == 0 if sp.issparse(X) else np.array_equal(X, self._given)
+        return same_entries(X, self._given)
 
     def are_equal(self, X: Any, rows: NDArray[Any], indexed: NDArray[Any]) -> NDArray[np.bool_]:
         """Tell for pairs at distance zero that they are equal: distance is all there is."""
@@ -92,15 +88,14 @@ def _keep_nearest(rows: sp.csr_array, n_neighbors: int) -> sp.csr_array:
 
 def _explicit_rows(distances: Any, *, drop_diagonal: bool = False) -> sp.csr_array:
     """Return given distances as sparse rows in which every stored entry is a neighbour."""
+    given: Any = distances
     if sp.issparse(distances):
-        entries = distances.tocoo()
+        entries = given.tocoo()
         row, column, values = entries.row, entries.col, entries.data
     else:
         row, column = np.indices(distances.shape).reshape(2, -1)
-        values = np.asarray(distances).ravel()
+        values = np.asarray(given).ravel()
     if np.any(values < 0):
         raise ValueError("Precomputed distances must not be negative.")
     keep = row != column if drop_diagonal else np.ones(len(row), dtype=bool)
-    return to_rows(row[keep], column[keep], np.asarray(values[keep], dtype=float), distances.shape)
-
-
+    return to_rows(row[keep], column[keep], np.asarray(values[keep], dtype=float), given.shape)

@@ -40,8 +40,10 @@ def automatic_scale(distances: sp.csr_array) -> float:
     """
     positive = np.where(distances.data > 0, distances.data, np.inf)
     occupied = np.flatnonzero(np.diff(distances.indptr))
-    nearest = np.minimum.reduceat(positive, distances.indptr[occupied]) if len(occupied) else []
-    nearest = np.asarray(nearest)[np.isfinite(nearest)]
+    if len(occupied) == 0:
+        return 1.0
+    nearest = np.minimum.reduceat(positive, distances.indptr[occupied])
+    nearest = nearest[np.isfinite(nearest)]
     if len(nearest) == 0:
         return 1.0
     largest = nearest.max()

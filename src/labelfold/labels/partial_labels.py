@@ -226,16 +226,19 @@ def _is_number(value: Any) -> bool:
 
 
 def _refuse_ambiguous(present: NDArray[Any]) -> None:
+    numbers = present
     if present.dtype.kind in "USO":
-        for text in present:
+        for text in present.tolist():
             if isinstance(text, str | bytes) and text in ("-1", b"-1", "nan", b"nan"):
                 raise ValueError(
                     f"y holds the text {text!r}, which may be a class or an unlabelled entry "
                     "that was turned into text: use dtype=object and mark unlabelled rows "
                     "with None."
                 )
-    distinct = set(present.tolist())
-    if distinct == {-1, 1} and all(_is_number(v) for v in distinct):
+        if not all(_is_number(value) for value in present):
+            return
+        numbers = np.array(present.tolist())
+    if set(np.unique(numbers).tolist()) == {-1, 1}:
         raise ValueError(
             "y holds just -1 and +1, which may be two classes or one class and unlabelled rows: "
             "recode as 0/1, or mark unlabelled points with None."

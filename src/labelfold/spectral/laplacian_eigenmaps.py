@@ -148,5 +148,5 @@ class LaplacianEigenmaps(GraphEmbedder):
         relative = self.graph_.weigh(found, relative=True)
         if self.normalization == "degree":
             return extend_by_degree(relative, self.embedding_, self.eigenvalues_)
-        degrees = np.asarray(self.graph_.weigh(found, relative=False).sum(axis=1)).ravel()
+        degrees = np.asarray(self.graph_.weigh(found, relative=False).sum(axis=1), dtype=float)
         return extend_unnormalized(relative, degrees, self.embedding_, self.eigenvalues_)

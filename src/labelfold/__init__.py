@@ -1,0 +1,59 @@
+"""Maps of many points with few labels, as scikit-learn estimators.
+
+The public names stand here and are imported on first use (PEP 562), so that ``import labelfold``
+costs next to nothing and a user of one estimator never loads matplotlib or faiss. Type checkers
+read the same names from the block under ``TYPE_CHECKING``.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from labelfold._version import __version__
+
+if TYPE_CHECKING:
+    from labelfold import datasets, exceptions, extend, graph, labels, plotting, solvers, spectral
+    from labelfold.graph import NeighborGraph
+    from labelfold.labels import PartialLabels, hide_labels
+    from labelfold.plotting import EmbeddingDisplay
+    from labelfold.spectral import CCDR, LaplacianEigenmaps
+
+__all__ = [
+    "CCDR",
+    "EmbeddingDisplay",
+    "LaplacianEigenmaps",
+    "NeighborGraph",
+    "PartialLabels",
+    "__version__",
+    "datasets",
+    "exceptions",
+    "extend",
+    "graph",
+    "hide_labels",
+    "labels",
+    "plotting",
+    "solvers",
+    "spectral",
+]
+
+_HOME = {
+    "CCDR": "labelfold.spectral",
+    "EmbeddingDisplay": "labelfold.plotting",
+    "LaplacianEigenmaps": "labelfold.spectral",
+    "NeighborGraph": "labelfold.graph",
+    "PartialLabels": "labelfold.labels",
+    "hide_labels": "labelfold.labels",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), name)
+        globals()[name] = value
+        return value
+    if name in __all__:
+        return importlib.import_module(f"labelfold.{name}")
+    raise AttributeError(f"module 'labelfold' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

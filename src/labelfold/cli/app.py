@@ -1,0 +1,58 @@
+"""The `labelfold` command: its subcommands and its entry point.
+
+A command is one module with one function, registered here. Commands import numerical packages
+inside that function, so that `--help` and `--version` answer at once.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import Annotated
+
+import typer
+
+from labelfold import __version__
+from labelfold.cli.demo import demo
+from labelfold.cli.errors import BAD_INPUT, ErrorTranslatingGroup
+
+app = typer.Typer(
+    name="labelfold",
+    cls=ErrorTranslatingGroup,
+    help="Maps and labels for many points of which few are labelled.",
+    epilog="Exit codes: 0 fine, 2 bad usage or input, 130 interrupted, 1 a fault in labelfold.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(demo)
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A path that the terminal's encoding lacks must not turn finished work into an error.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    app(prog_name="labelfold")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"labelfold {__version__}")
+        raise typer.Exit()
+
+
+@app.callback(invoke_without_command=True)
+def _labelfold(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(BAD_INPUT)

@@ -1,0 +1,192 @@
+"""The demo end to end, its figures recomputed, and what it does to files in its way."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.decomposition import PCA
+from sklearn.linear_model import RidgeClassifierCV
+from sklearn.neighbors import KNeighborsClassifier
+from typer.testing import CliRunner
+
+from labelfold.cli.app import app
+from labelfold.cli.digits_experiment import draw_labels, fit_ridge, run_experiment
+from labelfold.cli.digits_picture import draw_picture, polygon
+from labelfold.labels import hide_labels
+from labelfold.spectral import CCDR, LaplacianEigenmaps
+
+
+def run_demo(*arguments):
+    return CliRunner().invoke(app, ["demo", *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A demo with a seed and a number of labels of its own, and the folder it wrote."""
+    folder = tmp_path_factory.mktemp("demo") / "out"
+    return run_demo("--out", folder, "--seed", 5, "--labels", 73), folder
+
+
+def test_demo_prints_its_summary_on_stdout(finished):
+    result, folder = finished
+    assert result.exit_code == 0, result.stderr
+    for word in ("CCDR", "LaplacianEigenmaps", "PCA", "seed 5", "73 of them labelled"):
+        assert word in result.stdout
+    assert str(folder / "demo.png") in result.stdout
+    assert max(map(len, result.stdout.splitlines()[:12])) <= 100
+
+
+def test_demo_writes_a_picture_and_figures_and_nothing_else(finished):
+    _, folder = finished
+    assert sorted(path.name for path in folder.iterdir()) == ["demo.png", "summary.json"]
+    assert (folder / "demo.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+
+
+def test_errors_are_those_of_a_recomputation(finished):
+    _, folder = finished
+    figures = json.loads((folder / "summary.json").read_text())
+    X, y = load_digits(return_X_y=True)
+    labeled = np.zeros(len(y), dtype=bool)
+    labeled[figures["labeled_rows"]] = True
+    assert labeled.sum() == figures["n_labeled"] == 73
+    assert (~labeled).sum() == figures["n_scored"]
+    n_components = figures["n_components"]
+    points = {
+        "CCDR": CCDR(n_components).fit(X, hide_labels(y, labeled)).embedding_,
+        "LaplacianEigenmaps": LaplacianEigenmaps(n_components).fit(X).embedding_,
+        "PCA": PCA(n_components).fit_transform(X),
+    }
+    assert [row["method"] for row in figures["maps"]] == list(points)
+    for row in figures["maps"]:
+        check_errors(row, points[row["method"]], y, labeled)
+    check_errors(figures["without_map"], X, y, labeled)
+
+
+def check_errors(row, points, y, labeled):
+    variance = points.var(axis=0).mean()
+    heads = {
+        "ridge": RidgeClassifierCV(variance * np.logspace(-4, 4, 17)),
+        "nearest label": KNeighborsClassifier(1),
+    }
+    assert list(row["error"]) == list(heads)
+    for name, head in heads.items():
+        wrong = head.fit(points[labeled], y[labeled]).predict(points[~labeled]) != y[~labeled]
+        assert row["n_wrong"][name] == wrong.sum()
+        assert row["error"][name] == wrong.mean()
+
+
+def test_certificates_are_reported(finished):
+    result, folder = finished
+    rows = json.loads((folder / "summary.json").read_text())["maps"]
+    assert [row["certificate"] is None for row in rows] == [False, False, True]
+    for row in rows[:2]:
+        assert row["certificate"]["ok"]
+        assert row["certificate"]["text"] in result.stdout
+
+
+def test_demo_as_a_program_runs_again_over_its_own_files(finished):
+    _, folder = finished
+    before = json.loads((folder / "summary.json").read_text())
+    result = subprocess.run(
+        [sys.executable, "-m", "labelfold.cli", "demo", "--out", str(folder), "-q"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    # In a new home matplotlib may tell there that it builds its font cache.
+    assert "labelfold" not in result.stderr
+    assert "CCDR" not in result.stderr
+    after = json.loads((folder / "summary.json").read_text())
+    assert (before["seed"], after["seed"]) == (5, 0)
+    assert len(after["labeled_rows"]) == 50
+
+
+@pytest.mark.parametrize("name", ["demo.png", "summary.json"])
+def test_a_file_of_another_origin_is_not_replaced(tmp_path, name):
+    (tmp_path / name).write_text("mine")
+    result = run_demo("--out", tmp_path)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "pass --force to replace it" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_text() == "mine"
+
+
+def test_force_replaces_a_file_of_another_origin(tmp_path):
+    (tmp_path / "summary.json").write_text("mine")
+    assert run_demo("--out", tmp_path, "--force").exit_code == 0
+    assert json.loads((tmp_path / "summary.json").read_text())["made_by"] == "labelfold demo"
+
+
+@pytest.mark.parametrize(
+    ("n_labels", "problem"), [(19, "ask for at least 20"), (1797, "ask for at most 1730")]
+)
+def test_impossible_numbers_of_labels(tmp_path, n_labels, problem):
+    result = run_demo("--out", tmp_path / "new", "--labels", n_labels)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert problem in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_out_in_place_of_a_file(tmp_path):
+    (tmp_path / "out").write_text("mine")
+    result = run_demo("--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "is not a folder" in result.stderr
+    assert (tmp_path / "out").read_text() == "mine"
+
+
+# The picture
+
+
+@pytest.fixture(scope="module")
+def experiment():
+    return run_experiment(50, 3, lambda title: nullcontext())
+
+
+def test_each_panel_shows_every_point_and_its_error(experiment):
+    figure = draw_picture(experiment)
+    assert len(figure.axes) == len(experiment.maps) == 3
+    for ax, panel in zip(figure.axes, experiment.maps, strict=True):
+        n_drawn = sum(len(layer.get_offsets()) for layer in ax.collections)
+        n_centers = 0 if panel.class_centers is None else len(panel.class_centers)
+        assert n_drawn == len(experiment.y) + n_centers
+        error = panel.n_wrong["ridge"] / experiment.n_scored
+        assert ax.get_title() == f"{panel.method}: {100 * error:.1f} % error"
+        assert [text.get_text() for text in ax.texts] == [str(digit) for digit in range(10)]
+
+
+def test_the_plane_is_that_of_the_scored_head(experiment):
+    panel, given = experiment.maps[0], experiment.is_labeled
+    head = fit_ridge(panel.embedding, experiment.y, given)
+    drawn = np.asarray(draw_picture(experiment).axes[0].collections[0].get_offsets())
+    scores = (head.decision_function(panel.embedding[~given]) + 1) / 2
+    np.testing.assert_allclose(drawn, scores @ polygon(10), atol=1e-10)
+    n_wrong = np.count_nonzero(scores.argmax(axis=1) != experiment.y[~given])
+    assert n_wrong == panel.n_wrong["ridge"]
+
+
+# The draw of labels
+
+
+@pytest.mark.parametrize("n_labels", [20, 50, 73, 1730])
+def test_labels_are_drawn_evenly(n_labels):
+    y = load_digits().target
+    drawn = draw_labels(y, n_labels, seed=1)
+    assert drawn.sum() == n_labels
+    counts = np.bincount(y[drawn], minlength=10)
+    assert counts.max() - counts.min() <= 1
+    assert np.bincount(y[~drawn], minlength=10).min() >= 1
+
+
+def test_the_seed_decides_the_draw():
+    y = load_digits().target
+    np.testing.assert_array_equal(draw_labels(y, 50, seed=1), draw_labels(y, 50, seed=1))
+    assert (draw_labels(y, 50, seed=1) != draw_labels(y, 50, seed=2)).any()

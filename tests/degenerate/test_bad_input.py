@@ -1,0 +1,214 @@
+"""Bad and odd input gives a clear error or a right answer, never NaN."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from labelfold import CCDR, LaplacianEigenmaps, NeighborGraph
+from labelfold.exceptions import DisconnectedGraphWarning, FewNeighborsWarning
+
+METHODS = [
+    pytest.param(LaplacianEigenmaps, {}, id="LaplacianEigenmaps"),
+    pytest.param(LaplacianEigenmaps, {"normalization": "none"}, id="unnormalized"),
+    pytest.param(CCDR, {}, id="CCDR"),
+]
+RNG = np.random.default_rng(0)
+X = RNG.random((40, 3))
+Y = np.arange(40) % 3
+
+
+def fit(method, parameters, rows, y=None, **more):
+    y = np.arange(len(rows)) % 3 if y is None else y
+    return method(**{"n_neighbors": 5, **parameters, **more}).fit(rows, y)
+
+
+def assert_sound(model, rows):
+    assert model.certificate_.ok
+    assert np.all(np.isfinite(model.embedding_))
+    assert np.all(np.isfinite(model.transform(rows)))
+    assert np.all(np.isfinite(model.transform(rows * (1 + 1e-3))))
+
+
+def replaced(value, where=(3, 1)):
+    rows = X.copy()
+    rows[where] = value
+    return rows
+
+
+@pytest.mark.parametrize(("method", "parameters"), METHODS)
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (replaced(np.nan), "NaN"),
+        (replaced(np.inf), "infinity"),
+        (np.empty((0, 3)), "0 sample"),
+        (np.empty((5, 0)), r"0 feature"),
+        (X[:1], "1 sample"),
+        (X[0], "1D array"),
+        (np.ones((20, 4)), "All 20 rows of X are equal"),
+        (np.zeros((20, 4)), "All 20 rows of X are equal"),
+        (sp.csr_array(np.ones((20, 4))), "All 20 rows of X are equal"),
+        (X * 1e200, "rescale X"),
+        (X * 1e-200, "rescale X"),
+        (X.astype(complex), "Complex"),
+        ([["a", "b"], ["c", "d"]], "could not convert"),
+    ],
+)
+def test_refused_with_a_clear_message(method, parameters, rows, message):
+    with pytest.raises(ValueError, match=message):
+        method(**parameters).fit(rows)
+
+
+@pytest.mark.parametrize(("method", "parameters"), METHODS)
+@pytest.mark.parametrize("factor", [1e150, 1e-150])
+def test_huge_and_tiny_values(method, parameters, factor):
+    model = fit(method, parameters, X * factor)
+    assert_sound(model, X[:5] * factor)
+    np.testing.assert_allclose(
+        np.abs(model.embedding_), np.abs(fit(method, parameters, X).embedding_), atol=1e-8
+    )
+
+
+@pytest.mark.parametrize(("method", "parameters"), METHODS)
+def test_half_duplicates(method, parameters):
+    rows = np.vstack([X, np.tile(X[:1], (40, 1))])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DisconnectedGraphWarning)
+        model = fit(method, parameters, rows)
+    assert_sound(model, rows)
+    assert model.graph_.statistics.n_duplicates == 41
+
+
+@pytest.mark.parametrize(("method", "parameters"), METHODS)
+def test_every_row_repeated_more_often_than_there_are_neighbors(method, parameters):
+    rows = np.repeat(X[:6], 8, axis=0)
+    with pytest.warns(DisconnectedGraphWarning, match="6 pieces"):
+        model = fit(method, parameters, rows, y=np.full(48, -1))
+    assert_sound(model, rows)
+
+
+@pytest.mark.parametrize(("method", "parameters"), METHODS)
+@pytest.mark.parametrize("distance", [1e3, 1e6, 1e12])
+@pytest.mark.parametrize("n_outliers", [1, 2, 3])
+def test_far_outliers(method, parameters, distance, n_outliers):
+    rows = np.vstack([X, distance * (1 + RNG.random((n_outliers, 3)))])
+    model = fit(method, parameters, rows)
+    assert_sound(model, rows)
+
+
+def test_far_outlier_lies_among_the_others():
+    rows = np.vstack([X, [[1e6, 1e6, 1e6]]])
+    model = LaplacianEigenmaps(2, n_neighbors=5, scale=0.1).fit(rows)
+    assert np.abs(model.embedding_[-1]).max() <= 2 * np.abs(model.embedding_[:-1]).max()
+
+
+@pytest.mark.parametrize(("method", "parameters"), METHODS)
+def test_more_neighbors_than_rows(method, parameters):
+    with pytest.warns(FewNeighborsWarning, match="n_neighbors=50 .* n_neighbors=39 is used"):
+        model = fit(method, parameters, X, n_neighbors=50)
+    assert model.n_neighbors == 50
+    assert_sound(model, X)
+
+
+@pytest.mark.parametrize(("method", "parameters"), METHODS)
+def test_two_rows(method, parameters):
+    with pytest.warns(FewNeighborsWarning):
+        model = method(n_components=1, **parameters).fit(X[:2])
+    assert_sound(model, X[:2])
+    with (
+        pytest.warns(FewNeighborsWarning),
+        pytest.raises(ValueError, match="n_components=2 needs more than 2 points, got 2"),
+    ):
+        method(n_components=2, **parameters).fit(X[:2])
+
+
+@pytest.mark.parametrize(("method", "parameters"), METHODS)
+@pytest.mark.parametrize("n_components", [0, -1, 1.5, "2", None, 400])
+def test_bad_n_components(method, parameters, n_components):
+    with pytest.raises(ValueError, match="n_components="):
+        fit(method, parameters, X, n_components=n_components)
+
+
+@pytest.mark.parametrize(("method", "parameters"), METHODS)
+def test_as_many_components_as_can_be(method, parameters):
+    model = fit(method, parameters, X, n_components=39)
+    assert_sound(model, X)
+
+
+@pytest.mark.parametrize(("method", "parameters"), METHODS)
+def test_disconnected_graph_is_bridged_with_a_warning(method, parameters):
+    rows = np.vstack([X, X + 1000])
+    with pytest.warns(DisconnectedGraphWarning, match="2 pieces, the largest with 40 of 80"):
+        model = fit(method, parameters, rows, y=np.full(80, -1))
+    assert len(model.graph_.bridges) == 1
+    assert_sound(model, rows)
+
+
+@pytest.mark.parametrize(("method", "parameters"), METHODS)
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"weights": "warm"}, "weights='warm'"),
+        ({"metric": "no such metric"}, "no such metric"),
+        ({"eigen_solver": "magic"}, "eigen_solver='magic'"),
+        ({"neighbor_search": "magic"}, "neighbor_search='magic'"),
+        ({"scale": -1}, "scale=-1"),
+        ({"n_neighbors": 0}, "n_neighbors=0"),
+        ({"radius": 0}, "radius=0"),
+        ({"radius": 1e-9}, "joins no two points"),
+    ],
+)
+def test_bad_parameters(method, parameters, more, message):
+    with pytest.raises(ValueError, match=message):
+        fit(method, parameters, X, y=np.full(40, -1), **more)
+
+
+def test_bad_normalization():
+    with pytest.raises(ValueError, match="normalization='sqrt'"):
+        LaplacianEigenmaps(normalization="sqrt").fit(X)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (Y[:30], "y has 30 entries but X has 40 rows"),
+        (np.where(Y == 0, -1, 1), "recode as 0/1"),
+        (Y + 0.5, "continuous"),
+        (np.column_stack([Y, Y]), "1d array"),
+    ],
+)
+def test_bad_labels(y, message):
+    with pytest.raises(ValueError, match=message):
+        CCDR().fit(X, y)
+
+
+def test_new_rows_with_another_number_of_features():
+    with pytest.raises(ValueError, match="2 features"):
+        CCDR(n_neighbors=5).fit(X, Y).transform(X[:, :2])
+
+
+def test_rows_on_top_of_each_other_but_for_rounding():
+    rows = X.copy()
+    rows[20:] = rows[:20] + 1e-15
+    assert_sound(fit(CCDR, {}, rows), rows)
+
+
+def test_one_feature_and_many_features():
+    assert_sound(fit(CCDR, {}, X[:, :1]), X[:, :1])
+    wide = RNG.random((30, 3000))
+    assert_sound(fit(CCDR, {}, wide), wide)
+
+
+def test_constant_feature_changes_nothing():
+    wider = np.column_stack([X, np.full(40, 7.0)])
+    a, b = fit(CCDR, {}, X).embedding_, fit(CCDR, {}, wider).embedding_
+    np.testing.assert_allclose(a, b, atol=1e-9)
+
+
+def test_graph_of_isolated_points_is_joined():
+    rows = np.array([[0.0], [1.0], [10.0], [100.0]])
+    graph = NeighborGraph.build(rows, radius=2.0)
+    assert graph.statistics.n_pieces == 3
+    assert graph.connected().statistics.n_pieces == 1

@@ -1,0 +1,249 @@
+"""Neighbour searches: exact, approximate and precomputed, against brute force in numpy."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.spatial.distance import cdist
+from sklearn.neighbors import KNeighborsTransformer
+
+from labelfold import NeighborGraph
+from labelfold.exceptions import ApproximateSearchWarning, FewNeighborsWarning
+from labelfold.graph.neighbors import ExactIndex
+from labelfold.graph.point_space import PointSpace
+
+
+def brute_force(X, Q, k, *, own):
+    """The k nearest rows of X by (distance, row number)."""
+    D = cdist(Q, X)
+    if own:
+        np.fill_diagonal(D, np.inf)
+    order = np.lexsort((np.broadcast_to(np.arange(len(X)), D.shape), D), axis=1)[:, :k]
+    return order, np.take_along_axis(D, order, axis=1)
+
+
+def assert_found(found, expected):
+    """Compare a search's sparse rows with lists of neighbours and distances."""
+    indices, distances = expected
+    order = np.argsort(indices, axis=1)
+    k = indices.shape[1]
+    np.testing.assert_array_equal(
+        found.indices.reshape(-1, k), np.take_along_axis(indices, order, axis=1)
+    )
+    np.testing.assert_allclose(
+        found.data.reshape(-1, k), np.take_along_axis(distances, order, axis=1), rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize("n_features", [3, 30])
+@pytest.mark.parametrize("kind", ["real", "integer", "far from the origin", "repeated"])
+def test_exact_search(n_features, kind):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, n_features))
+    if kind == "integer":
+        X = np.round(X)  # hundreds of ties at every cut-off
+    elif kind == "far from the origin":
+        X = X + 1e8
+    elif kind == "repeated":
+        X = X[rng.integers(40, size=300)]
+    Q = X[:50] + rng.normal(size=(50, n_features))
+    Q = np.round(Q) if kind == "integer" else Q
+    index = ExactIndex(X, PointSpace("euclidean"))
+    assert_found(index.neighbors(7), brute_force(X, X, 7, own=True))
+    assert_found(index.query(Q, 7), brute_force(X, Q, 7, own=False))
+
+
+def test_sparse_equals_dense():
+    X = sp.random_array((200, 40), density=0.2, rng=np.random.default_rng(0)).toarray()
+    for metric in ("euclidean", "cosine", "manhattan"):
+        X[:, 0] = 0.5  # no empty row
+        dense = NeighborGraph.build(X, n_neighbors=6, metric=metric)
+        sparse = NeighborGraph.build(sp.csr_array(X), n_neighbors=6, metric=metric)
+        np.testing.assert_allclose(dense.distances.toarray(), sparse.distances.toarray())
+
+
+@pytest.mark.parametrize("metric", ["manhattan", "chebyshev", "canberra", "correlation"])
+def test_any_metric(metric):
+    X = np.random.default_rng(0).random((80, 20))
+    graph = NeighborGraph.build(X, n_neighbors=5, metric=metric, weights="binary")
+    D = cdist(X, X, metric={"manhattan": "cityblock"}.get(metric, metric))
+    stored = graph.distances.tocoo()
+    np.testing.assert_allclose(stored.data, D[stored.row, stored.col], rtol=1e-9, atol=1e-12)
+    np.fill_diagonal(D, np.inf)
+    nearest = D.argmin(axis=1)
+    assert np.all(graph.weights.toarray()[np.arange(80), nearest] == 1)
+
+
+def test_cosine_is_one_minus_the_cosine():
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    graph = NeighborGraph.build(X, n_neighbors=5, metric="cosine")
+    stored = graph.distances.tocoo()
+    expected = cdist(X, X, metric="cosine")[stored.row, stored.col]
+    np.testing.assert_allclose(stored.data, expected, atol=1e-14)
+
+
+def test_cosine_refuses_a_row_of_zeros():
+    X = np.eye(5)
+    X[3] = 0
+    with pytest.raises(ValueError, match="row 3"):
+        NeighborGraph.build(X, n_neighbors=2, metric="cosine")
+
+
+class TestApproximate:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def X(cls):
+        rng = np.random.default_rng(0)
+        centers = rng.normal(size=(60, 30)) * 3
+        return centers[rng.integers(60, size=4000)] + rng.normal(size=(4000, 30))
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def graph(cls, X):
+        return NeighborGraph.build(X, n_neighbors=8, neighbor_search="approximate", random_state=0)
+
+    def test_recall_is_kept_and_true(self, X, graph):
+        assert graph.search.backend.startswith("faiss IVF-flat")
+        assert graph.search.n_checked == 500
+        assert graph.search.recall >= 0.99
+        found = graph.index.neighbors(8).indices.reshape(-1, 8)
+        true, _ = brute_force(X, X, 8, own=True)
+        hits = np.mean([len(set(a) & set(b)) / 8 for a, b in zip(found, true, strict=True)])
+        assert hits >= 0.98
+
+    def test_distances_are_exact(self, X, graph):
+        stored = graph.distances.tocoo()
+        exact = np.linalg.norm(X[stored.row] - X[stored.col], axis=1)
+        np.testing.assert_allclose(stored.data, exact, rtol=1e-13)
+
+    def test_same_graph_for_any_number_of_threads(self, X, graph):
+        for n_jobs in (1, 2):
+            other = NeighborGraph.build(
+                X, n_neighbors=8, neighbor_search="approximate", random_state=0, n_jobs=n_jobs
+            )
+            assert (other.weights != graph.weights).nnz == 0
+            assert other.search == graph.search
+
+    def test_pickle_finds_the_same(self, X, graph):
+        again = pickle.loads(pickle.dumps(graph))
+        Q = X[:100] + 0.1
+        a, b = graph.distances_to(Q), again.distances_to(Q)
+        np.testing.assert_array_equal(a.indices, b.indices)
+        np.testing.assert_array_equal(a.data, b.data)
+
+    def test_batch_equals_one_by_one(self, X, graph):
+        Q = X[:30] + 0.05
+        together = graph.distances_to(Q)
+        for i, row in enumerate(Q):
+            alone = graph.distances_to(row[None])
+            np.testing.assert_array_equal(together[[i]].indices, alone.indices)
+
+    def test_cosine(self, X):
+        graph = NeighborGraph.build(
+            X, n_neighbors=8, metric="cosine", neighbor_search="approximate", random_state=0
+        )
+        assert "faiss" in graph.search.backend
+        assert graph.search.recall >= 0.99
+
+    def test_exact_where_float32_is_not_enough(self, X):
+        far = X.copy()
+        far[2000:] += 1e9
+        with pytest.warns(ApproximateSearchWarning, match="recall"):
+            graph = NeighborGraph.build(
+                far, n_neighbors=8, neighbor_search="approximate", random_state=0
+            )
+        assert graph.search.recall == 1.0
+        assert_found(graph.index.neighbors(8), brute_force(far, far, 8, own=True))
+
+    @pytest.mark.parametrize("kind", ["sparse", "manhattan"])
+    def test_exact_where_it_can_not_serve(self, X, kind):
+        rows = sp.csr_array(X[:300]) if kind == "sparse" else X[:300]
+        metric = "manhattan" if kind == "manhattan" else "euclidean"
+        with pytest.warns(ApproximateSearchWarning, match=kind):
+            graph = NeighborGraph.build(rows, metric=metric, neighbor_search="approximate")
+        assert graph.search.recall == 1.0
+
+    def test_many_equal_rows(self, X):
+        rows = np.vstack([X[:500], np.repeat(X[:1], 300, axis=0)])
+        graph = NeighborGraph.build(
+            rows, n_neighbors=8, neighbor_search="approximate", random_state=0
+        )
+        assert graph.statistics.n_duplicates == 301
+
+
+def test_precomputed_equals_computed():
+    X = np.random.default_rng(0).normal(size=(150, 5))
+    X[7] = X[11]  # an explicit zero in the precomputed matrix
+    given = KNeighborsTransformer(n_neighbors=9, mode="distance").fit(X)
+    computed = NeighborGraph.build(X, n_neighbors=6)
+    precomputed = NeighborGraph.build(given.transform(X), n_neighbors=6, metric="precomputed")
+    np.testing.assert_allclose(precomputed.weights.toarray(), computed.weights.toarray())
+    assert precomputed.weights[7, 11] == 1
+    dense = NeighborGraph.build(cdist(X, X), n_neighbors=6, metric="precomputed")
+    np.testing.assert_allclose(dense.weights.toarray(), computed.weights.toarray())
+    Q = X[:20] + 0.01
+    a = computed.distances_to(Q).toarray()
+    np.testing.assert_allclose(precomputed.distances_to(given.transform(Q)).toarray(), a)
+    np.testing.assert_allclose(dense.distances_to(cdist(Q, X)).toarray(), a)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (np.ones((4, 3)), "square"),
+        (-np.ones((4, 4)), "negative"),
+        (sp.csr_array(np.array([[0, 1, 0], [1, 0, 2], [0, 2, 0.0]])), "Row 0 .* has 1 neighbours"),
+    ],
+)
+def test_bad_precomputed(given, message):
+    with pytest.raises(ValueError, match=message):
+        NeighborGraph.build(given, n_neighbors=2, metric="precomputed")
+
+
+def test_radius_is_an_epsilon_ball():
+    X = np.random.default_rng(0).random((200, 2))
+    graph = NeighborGraph.build(X, radius=0.15, weights="binary")
+    D = cdist(X, X)
+    np.testing.assert_array_equal(graph.weights.toarray(), (D <= 0.15) & ~np.eye(200, dtype=bool))
+
+
+def test_radius_includes_its_end_both_ways():
+    X = np.arange(10.0)[:, None] * 0.1 + 1e6
+    graph = NeighborGraph.build(X, radius=float(X[1, 0] - X[0, 0]), weights="binary")
+    assert abs(graph.weights - graph.weights.T).nnz == 0
+
+
+def test_new_point_beyond_the_radius_gets_its_nearest():
+    X = np.random.default_rng(0).random((50, 2))
+    graph = NeighborGraph.build(X, radius=0.3)
+    found = graph.distances_to(np.array([[0.5, 0.5], [30.0, 40.0]]))
+    assert np.diff(found.indptr)[1] == 1
+    assert found[[1]].indices[0] == np.argmax(X @ [0.6, 0.8])
+
+
+def test_too_many_neighbors_are_lowered_with_a_warning():
+    X = np.random.default_rng(0).random((5, 2))
+    with pytest.warns(FewNeighborsWarning, match="n_neighbors=12 is more than the 4 other"):
+        graph = NeighborGraph.build(X)
+    assert graph.weights.nnz == 20
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n_neighbors": 0}, "n_neighbors=0"),
+        ({"n_neighbors": 2.5}, r"n_neighbors=2\.5"),
+        ({"radius": -1}, "radius=-1"),
+        ({"radius": np.inf}, "radius=inf"),
+        ({"neighbor_search": "magic"}, "neighbor_search='magic'"),
+        ({"weights": "magic"}, "weights='magic'"),
+        ({"scale": "magic"}, "scale='magic'"),
+        ({"scale": 0}, "scale=0"),
+        ({"scale": [1.0, 2.0]}, r"scale has shape \(2,\) but X has 20 rows"),
+        ({"n_jobs": 0}, "n_jobs=0"),
+    ],
+)
+def test_bad_parameters(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        NeighborGraph.build(np.random.default_rng(0).random((20, 2)), **arguments)

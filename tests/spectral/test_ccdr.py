@@ -1,0 +1,227 @@
+"""CCDR: the papers' equations, their limits in beta, partial labels, new points."""
+
+import numpy as np
+import pytest
+from scipy.linalg import eigh, subspace_angles
+
+from labelfold import CCDR, LaplacianEigenmaps, hide_labels
+from labelfold.datasets import make_swiss_roll
+from labelfold.exceptions import DisconnectedGraphWarning
+from labelfold.extend.nystrom import extend_by_degree
+from labelfold.labels import PartialLabels
+
+BETAS = [1e-3, 0.1, 0.5, 1.0, 3.0, 100.0]
+
+
+@pytest.fixture(scope="module")
+def roll():
+    X, y, _ = make_swiss_roll(400, n_classes=3, random_state=0)
+    return X, hide_labels(y, keep=np.arange(0, 400, 3))
+
+
+def augmented(model, y, beta):
+    """G of CCDR-MC section IV as printed, in numpy."""
+    C = np.array([[v == k for v in y] for k in model.classes_], dtype=float)
+    W = model.graph_.weights.toarray()
+    return np.block([[np.zeros((len(C), len(C))), C], [C.T, beta * W]])
+
+
+@pytest.mark.parametrize("beta", BETAS)
+def test_solves_the_printed_problem(roll, beta):
+    X, y = roll
+    model = CCDR(3, beta=beta).fit(X, y)
+    G = augmented(model, y, beta)
+    D = np.diag(G.sum(axis=1))
+    values, vectors = eigh(D - G, D)
+    np.testing.assert_allclose(model.eigenvalues_, values[1:4], atol=1e-10)
+    Z = np.vstack([model.class_centers_, model.embedding_])
+    assert np.max(subspace_angles(Z, vectors[:, 1:4])) < 1e-6
+    # Z D Z^T = I, in the paper's scale for beta <= 1 and that of G / beta above.
+    np.testing.assert_allclose(Z.T @ D @ Z / max(beta, 1), np.eye(3), atol=1e-9)
+    np.testing.assert_allclose(Z.T @ D.sum(axis=1) / max(beta, 1), 0, atol=1e-9)
+
+
+@pytest.mark.parametrize("beta", BETAS)
+def test_objective_is_equation_12(roll, beta):
+    X, y = roll
+    model = CCDR(2, beta=beta).fit(X, y)
+    labels = PartialLabels.from_y(y)
+    Y, Z, W = model.embedding_, model.class_centers_, model.graph_.weights.tocoo()
+    to_centers = np.sum((Z[labels.codes[labels.mask]] - Y[labels.mask]) ** 2)
+    to_neighbors = beta / 2 * np.sum(W.data[:, None] * (Y[W.row] - Y[W.col]) ** 2)
+    objective = (to_centers + to_neighbors) / max(beta, 1)
+    np.testing.assert_allclose(objective, model.eigenvalues_.sum(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("beta", BETAS)
+def test_equation_18_centers_are_scaled_class_means(roll, beta):
+    X, y = roll
+    model = CCDR(3, beta=beta).fit(X, y)
+    codes = PartialLabels.from_y(y).codes
+    means = np.array([model.embedding_[codes == k].mean(axis=0) for k in range(3)])
+    np.testing.assert_allclose(model.class_centers_ * (1 - model.eigenvalues_), means, atol=1e-9)
+
+
+@pytest.mark.parametrize("beta", BETAS)
+@pytest.mark.parametrize("n_neighbors", [2, 12])  # with 2 the graph needs bridges
+def test_equation_19_reproduces_the_graphs_own_rows(roll, beta, n_neighbors):
+    X, y = roll
+    model = CCDR(3, beta=beta, n_neighbors=n_neighbors)
+    if n_neighbors == 2:
+        with pytest.warns(DisconnectedGraphWarning):
+            model.fit(X, y)
+        assert len(model.graph_.bridges)
+    else:
+        model.fit(X, y)
+    codes = PartialLabels.from_y(y).codes
+    again = extend_by_degree(
+        beta * model.graph_.weights,
+        model.embedding_,
+        model.eigenvalues_,
+        anchors=model.class_centers_[codes],
+        anchor_weights=(codes >= 0).astype(float),
+    )
+    bound = model.certificate_.max_residual / np.abs(1 - model.eigenvalues_)
+    assert np.all(np.abs(again - model.embedding_) <= 1e4 * bound + 1e-9)
+
+
+def test_transform_is_equation_19_by_hand(roll):
+    X, y = roll
+    model = CCDR(2, beta=0.3, n_neighbors=5).fit(X, y)
+    new = X[:1] + 0.01
+    distances = np.linalg.norm(X - new, axis=1)
+    near = np.argsort(distances)[:5]
+    w = np.exp(-(distances[near] ** 2) / model.graph_.scale)
+    geometry = 0.3 * w @ model.embedding_[near]
+    expected = geometry / (0.3 * w.sum()) / (1 - model.eigenvalues_)
+    np.testing.assert_allclose(model.transform(new)[0], expected, rtol=1e-9)
+    labeled = (model.class_centers_[2] + geometry) / (1 + 0.3 * w.sum()) / (1 - model.eigenvalues_)
+    np.testing.assert_allclose(model.transform_labeled(new, [2])[0], labeled, rtol=1e-9)
+
+
+@pytest.mark.parametrize("beta", [0.2, 5.0])
+def test_transform_labeled_mixes_labeled_and_unlabeled_rows(roll, beta):
+    X, y = roll
+    model = CCDR(2, beta=beta).fit(X, y)
+    new = X[:4] + 0.01
+    placed = model.transform_labeled(new, [0, None, 2, None])
+    np.testing.assert_allclose(placed[[1, 3]], model.transform(new)[[1, 3]])
+    for row, label in ((0, 0), (2, 2)):
+        alone = model.transform_labeled(new[[row]], [label])
+        np.testing.assert_allclose(placed[[row]], alone)
+        center = model.class_centers_[label]
+        free = model.transform(new[[row]])
+        assert np.linalg.norm(alone - center) < np.linalg.norm(free - center)
+
+
+def test_transform_labeled_goes_to_the_center_as_beta_vanishes(roll):
+    X, y = roll
+    model = CCDR(2, beta=1e-6).fit(X, y)
+    placed = model.transform_labeled(X[:3] + 0.01, [1, 1, 1])
+    np.testing.assert_allclose(
+        placed, np.tile(model.class_centers_[1] / (1 - model.eigenvalues_), (3, 1)), rtol=1e-3
+    )
+
+
+def test_transform_labeled_refuses_new_classes(roll):
+    X, y = roll
+    model = CCDR(2).fit(X, y)
+    with pytest.raises(ValueError, match=r"not seen: \[9\]"):
+        model.transform_labeled(X[:2], [9, 0])
+    with pytest.raises(ValueError, match="3 entries but X has 2 rows"):
+        model.transform_labeled(X[:2], [0, 0, 0])
+
+
+@pytest.mark.parametrize("y", [None, np.full(400, -1), np.full(400, None)])
+@pytest.mark.parametrize("beta", [0.01, 1.0, 50.0])
+def test_without_labels_it_is_laplacian_eigenmaps(roll, y, beta):
+    model = CCDR(3, beta=beta).fit(roll[0], y)
+    expected = LaplacianEigenmaps(3).fit(roll[0])
+    np.testing.assert_allclose(model.embedding_, expected.embedding_, atol=1e-12)
+    np.testing.assert_allclose(model.eigenvalues_, expected.eigenvalues_)
+    assert model.class_centers_.shape == (0, 3)
+    assert len(model.classes_) == 0
+
+
+def test_tends_to_laplacian_eigenmaps_as_beta_grows(roll):
+    X, y = roll
+    limit = LaplacianEigenmaps(3).fit(X).embedding_
+    gaps = [
+        np.abs(np.abs(CCDR(3, beta=b).fit(X, y).embedding_) - np.abs(limit)).max()
+        for b in (1e2, 1e4, 1e6, 1e12)
+    ]
+    assert gaps == sorted(gaps, reverse=True)
+    assert gaps[-1] < 1e-8
+
+
+def test_points_collapse_into_centers_as_beta_vanishes():
+    X, y, _ = make_swiss_roll(200, n_classes=3, random_state=0)
+    spreads = []
+    for beta in (1.0, 1e-2, 1e-4, 1e-8):
+        model = CCDR(2, beta=beta).fit(X, y)
+        around = model.embedding_ - model.class_centers_[y]
+        spreads.append(np.abs(around).max() / np.abs(model.class_centers_).max())
+    assert spreads == sorted(spreads, reverse=True)
+    assert spreads[-1] < 1e-5
+
+
+@pytest.mark.parametrize("beta", [1e-90, 1e-12, 1e12, 1e90])
+def test_extreme_beta_is_finite_and_certified(roll, beta):
+    X, y = roll
+    model = CCDR(2, beta=beta).fit(X, y)
+    assert model.certificate_.ok
+    for array in (model.embedding_, model.class_centers_, model.transform(X[:5] + 0.1)):
+        assert np.all(np.isfinite(array))
+
+
+def test_small_beta_flags_coordinates_past_the_classes():
+    X, y, _ = make_swiss_roll(200, n_classes=3, random_state=0)
+    model = CCDR(5, beta=1e-4).fit(X, y)
+    assert set(model.certificate_.fragile) >= {2, 3, 4}
+    assert not {0, 1} & set(model.certificate_.fragile)
+
+
+@pytest.mark.parametrize("beta", [0, -1.0, np.inf, np.nan, "much", None])
+def test_bad_beta(roll, beta):
+    with pytest.raises(ValueError, match="beta="):
+        CCDR(beta=beta).fit(*roll)
+
+
+def test_labels_separate_what_geometry_mixes():
+    X, y, _ = make_swiss_roll(600, n_bands=6, random_state=1)
+    keep = np.arange(300)
+    free = CCDR(2, beta=0.1).fit(X, hide_labels(y, keep))
+
+    def separation(Y):
+        means = [Y[y == k].mean(axis=0) for k in (0, 1)]
+        within = np.mean([Y[y == k].var(axis=0).sum() for k in (0, 1)])
+        return np.sum((means[0] - means[1]) ** 2) / within
+
+    unlabeled = np.arange(300, 600)
+    Y = free.embedding_
+    blind = LaplacianEigenmaps(2).fit(X).embedding_
+    y = y[unlabeled]
+    assert separation(Y[unlabeled]) > 5 * separation(blind[unlabeled])
+
+
+def test_one_class_and_single_members_work():
+    X = np.random.default_rng(0).random((50, 2))
+    one = CCDR(2, n_neighbors=6).fit(X, [0] * 5 + [None] * 45)
+    assert one.class_centers_.shape == (1, 2)
+    each = CCDR(2, n_neighbors=6).fit(X, [0, 1, 2] + [-1] * 47)
+    assert each.class_centers_.shape == (3, 2)
+    assert one.certificate_.ok
+    assert each.certificate_.ok
+
+
+def test_pieces_joined_by_a_class_node_need_no_bridge():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.random((40, 2)), rng.random((40, 2)) + 50])
+    y = np.full(80, -1)
+    y[[0, 40]] = 3
+    y[[1, 41]] = 4
+    model = CCDR(2, n_neighbors=6).fit(X, y)
+    assert len(model.graph_.bridges) == 0
+    y[[1, 40, 41]] = -1
+    with pytest.warns(DisconnectedGraphWarning, match="2 pieces"):
+        CCDR(2, n_neighbors=6).fit(X, y)
