@@ -149,7 +149,7 @@ def test_all_copies_of_a_repeated_eigenvalue_are_found(solver):
 
 def test_chebyshev_finishes_where_lanczos_stalls():
     pairs = smallest_eigenpairs(SparseAdjacency(path(3000)), 5, solver="arpack")
-    assert pairs.certificate.solver == "arpack and chebyshev"
+    assert pairs.certificate.solver == "chebyshev"
     assert pairs.certificate.ok
     np.testing.assert_allclose(pairs.values, 1 - np.cos(np.pi * np.arange(5) / 2999), atol=1e-12)
 

@@ -33,6 +33,16 @@ class SparseAdjacency:
         """Return W times a vector or a block of vectors."""
         return np.asarray(self.matrix @ block)
 
+    def reordered(self) -> tuple[SparseAdjacency, NDArray[np.int32]]:
+        """Return the graph with neighbours numbered close to each other, and the old numbers.
+
+        Products are memory-bound, and on 250,000 points or more several times quicker so.
+        """
+        order = sp.csgraph.reverse_cuthill_mckee(self.matrix, symmetric_mode=True)
+        matrix = self.matrix[order][:, order]
+        matrix.sort_indices()
+        return SparseAdjacency(matrix), np.asarray(order)
+
     def components(self) -> NDArray[np.int32]:
         """Return for every node the number of its connected component."""
         _, labels = sp.csgraph.connected_components(self.matrix, directed=False)

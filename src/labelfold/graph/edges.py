@@ -35,7 +35,7 @@ def symmetrize(found: sp.csr_array) -> sp.csr_array:
     keys = keys[order]
     first = np.flatnonzero(np.diff(keys, prepend=-1))
     lengths = np.minimum.reduceat(found.data[order], first) if len(first) else np.empty(0)
-    low, high = np.divmod(keys[first], n)
+    low, high = (end.astype(_index_dtype(n)) for end in np.divmod(keys[first], n))
     ends = np.concatenate([low, high]), np.concatenate([high, low])
     return sp.csr_array((np.tile(lengths, 2), ends), shape=(n, n))
 
@@ -44,8 +44,14 @@ def add_edges(
     entries: sp.csr_array, rows: NDArray[Any], columns: NDArray[Any], values: NDArray[np.float64]
 ) -> sp.csr_array:
     """Return the entries together with new ones in other places."""
+    dtype = _index_dtype(max(entries.shape))
     ends = (
-        np.concatenate([row_numbers(entries), rows]),
-        np.concatenate([entries.indices, columns]),
+        np.concatenate([row_numbers(entries), rows]).astype(dtype),
+        np.concatenate([entries.indices, columns]).astype(dtype),
     )
     return sp.csr_array((np.concatenate([entries.data, values]), ends), shape=entries.shape)
+
+
+def _index_dtype(n: int) -> type[np.signedinteger[Any]]:
+    """Return the narrow type where it suffices: products with the matrix are memory-bound."""
+    return np.int32 if n < np.iinfo(np.int32).max else np.int64

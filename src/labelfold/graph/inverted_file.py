@@ -1,8 +1,8 @@
 """Approximate neighbours with faiss: rows are sorted into lists, and a query scans a few lists.
 
 IVF-flat gives the same graph for any number of threads, needs no warm-up and no tuning by hand:
-the number of lists follows from n, and the number of lists scanned is raised until a sample of
-rows finds the goal's share of its true neighbours.
+the number of lists follows from n, and the number of lists scanned from a sample of rows, as the
+least with which it finds the goal's share of its true neighbours.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from labelfold.graph.neighbors import SPARE_CANDIDATES, ExactIndex, PointIndex, SearchReport
+from labelfold.graph.neighbors import ExactIndex, PointIndex, SearchReport
 from labelfold.graph.point_space import PointSpace, Rows, middle
 from labelfold.threads import limit_threads
 
@@ -22,9 +22,8 @@ __all__ = ["InvertedFileIndex", "faiss_is_installed"]
 
 RECALL_GOAL = 0.99
 SAMPLE_SIZE = 500
-KMEANS_ITERATIONS = 5
-ROWS_PER_CENTROID = 20  # that k-means is trained on: more moves the recall little
-LEAST_PROBES = 8
+KMEANS_ITERATIONS = 4
+ROWS_PER_CENTROID = 10  # that k-means is trained on: more moves the recall little
 
 
 def faiss_is_installed() -> bool:
@@ -51,6 +50,11 @@ class InvertedFileIndex(PointIndex):
         Fixes k-means and the sample.
     n_jobs : int, default=None
         Number of threads.
+
+    Raises
+    ------
+    RecallNotReachedError
+        If a quarter of the lists does not suffice, or single precision does not.
     """
 
     def __init__(
@@ -68,9 +72,10 @@ class InvertedFileIndex(PointIndex):
         self._unit = float(np.max(np.abs(self._rows - self._center))) or 1.0
         rng = np.random.default_rng(seed)
         self._centroids = self._train(rng)
-        self._faiss: Any = None
-        self._n_probes = LEAST_PROBES
-        self._recall, self._n_checked = self._raise_recall(n_neighbors, rng)
+        self._lists = self._fill_lists()
+        sample = rng.choice(self.n_points, min(SAMPLE_SIZE, self.n_points), replace=False)
+        self._n_probes, self._recall = self._choose_probes(sample, n_neighbors)
+        self._n_checked = len(sample)
 
     @property
     def report(self) -> SearchReport:
@@ -85,23 +90,16 @@ class InvertedFileIndex(PointIndex):
         """Return all distances up to ``radius``, which lists can't promise: searched exactly."""
         return ExactIndex(self._X, self._space, n_jobs=self._n_jobs).within(radius, X)
 
-    def __getstate__(self) -> dict[str, Any]:
-        # The faiss object is rebuilt from the centroids: the same lists, no foreign pickle.
-        return {**self.__dict__, "_faiss": None}
-
     def search_lists(
         self, queries: Rows, k: int, *, own: NDArray[np.intp] | None
     ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Return rows and search distances of the k nearest; ``own`` are the queries' rows."""
-        candidates, rough = self._candidates(queries, k, own)
+        candidates = self._candidates(queries, k, own)
         complete = candidates.min(axis=1) >= 0
-        indices = np.empty((len(candidates), k), dtype=np.intp)
-        distances = np.empty(indices.shape)
-        indices[complete], distances[complete], _ = self._nearest(
-            queries if complete.all() else queries[complete],
-            candidates[complete],
-            rough[complete],
-            k,
+        indices = np.empty(candidates.shape, dtype=np.intp)
+        distances = np.empty(candidates.shape)
+        indices[complete], distances[complete] = self._measure_and_sort(
+            queries if complete.all() else queries[complete], candidates[complete]
         )
         if not complete.all():  # the scanned lists hold fewer rows than are wanted
             short = np.flatnonzero(~complete)
@@ -110,43 +108,44 @@ class InvertedFileIndex(PointIndex):
             )
         return indices, distances
 
-    def _candidates(
-        self, queries: Rows, k: int, own: NDArray[np.intp] | None
-    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        """Return the rows found in the scanned lists, -1 where there were too few."""
-        wanted = min(k + SPARE_CANDIDATES // 2, self.n_points - (own is not None))
-        index = self._index()
-        with limit_threads(self._n_jobs):
-            rough, indices = index.search(self._to_float32(queries), wanted + (own is not None))
-        if own is None:
-            return indices, rough
-        # Drop the row itself, or the last one where equal rows crowd it out.
-        itself = indices == own[:, None]
-        itself[~itself.any(axis=1), -1] = True
-        shape = (len(indices), wanted)
-        return indices[~itself].reshape(shape), rough[~itself].reshape(shape)
+    def __getstate__(self) -> dict[str, Any]:
+        # Lists are filled again from the centroids: the same ones, and no foreign pickle.
+        return {**self.__dict__, "_lists": None}
 
-    def _raise_recall(self, k: int, rng: np.random.Generator) -> tuple[float, int]:
-        """Scan more lists until the sample's recall reaches the goal; return what was reached."""
-        sample = rng.choice(self.n_points, min(SAMPLE_SIZE, self.n_points), replace=False)
+    def _candidates(self, queries: Rows, k: int, own: NDArray[np.intp] | None) -> NDArray[np.intp]:
+        """Return the k nearest rows in the scanned lists, -1 where these hold too few."""
+        if self._lists is None:
+            self._lists = self._fill_lists()
+        rows = self._to_float32(queries)
+        with limit_threads(self._n_jobs):
+            if own is None:
+                return np.asarray(self._lists.search(rows, k, self._n_probes))
+            found = self._lists.search_own(rows, own, k + 1, self._n_probes)
+        # Drop the row itself, or the last one where equal rows crowd it out.
+        itself = found == own[:, None]
+        itself[~itself.any(axis=1), -1] = True
+        return np.asarray(found[~itself].reshape(-1, k))
+
+    def _choose_probes(self, sample: NDArray[np.intp], k: int) -> tuple[int, float]:
+        """Return the least number of lists that reaches the recall goal, and the recall."""
         queries = self._rows[sample]
         exact = ExactIndex(self._X, self._space, n_jobs=self._n_jobs)
         # The nearest of all is the row itself, or one equal to it.
-        reach = exact.search_lists(queries, k + 1, own=None)[1][:, -1:]
-        while True:
-            found, _ = self._candidates(queries, k, sample)
-            pairs = np.repeat(np.arange(len(sample)), found.shape[1]), np.maximum(found, 0).ravel()
-            distances = self._space.measure(queries, self._rows, pairs, np.empty(found.size))
-            hits = (distances.reshape(found.shape) <= reach) & (found >= 0)
-            recall = float(np.minimum(hits.sum(axis=1), k).mean() / k)
-            if recall >= RECALL_GOAL:
-                return recall, len(sample)
-            if self._n_probes >= len(self._centroids) // 4:
-                raise RecallNotReachedError(
-                    f"recall {recall:.3f} with {self._n_probes} of {len(self._centroids)} lists"
-                )
-            self._n_probes += max(2, self._n_probes // 4)
-            self._index().nprobe = self._n_probes
+        nearest, distances = exact.search_lists(queries, k + 1, own=None)
+        most = max(1, len(self._centroids) // 4)
+        rank = self._lists.rank(self._to_float32(queries), nearest[:, 1:], most)
+        needed = int(np.quantile(rank, RECALL_GOAL, method="inverted_cdf")) + 1
+        self._n_probes = min(needed, most)
+        found = self._candidates(queries, k, sample)
+        pairs = np.repeat(np.arange(len(sample)), k), np.maximum(found, 0).ravel()
+        measured = self._space.measure(queries, self._rows, pairs, np.empty(found.size))
+        hits = (measured.reshape(found.shape) <= distances[:, -1:]) & (found >= 0)
+        recall = float(hits.mean())
+        if needed > most or recall < RECALL_GOAL - 0.002:
+            raise RecallNotReachedError(
+                f"recall {recall:.3f} with {self._n_probes} of {len(self._centroids)} lists"
+            )
+        return self._n_probes, recall
 
     def _train(self, rng: np.random.Generator) -> NDArray[np.float32]:
         import faiss
@@ -166,19 +165,50 @@ class InvertedFileIndex(PointIndex):
             kmeans.train(self._to_float32(self._rows[sample]))
         return np.asarray(kmeans.centroids)
 
-    def _index(self) -> Any:
-        if self._faiss is None:
-            import faiss
+    def _fill_lists(self) -> _Lists:
+        import faiss  # noqa: F401  loaded here, so that its threads are bound too
 
-            n_lists, n_features = self._centroids.shape
-            quantizer = faiss.IndexFlatL2(n_features)
-            quantizer.add(self._centroids)
-            index = faiss.IndexIVFFlat(quantizer, n_features, n_lists)
-            with limit_threads(self._n_jobs):
-                index.add(self._to_float32(self._rows))
-            index.nprobe = self._n_probes
-            self._faiss = index
-        return self._faiss
+        with limit_threads(self._n_jobs):
+            return _Lists(self._centroids, self._to_float32(self._rows))
 
     def _to_float32(self, rows: Rows) -> NDArray[np.float32]:
         return np.ascontiguousarray((rows - self._center) / self._unit, dtype=np.float32)
+
+
+class _Lists:
+    """Rows in single precision, each in the list of its nearest centroid; a thin view of faiss."""
+
+    def __init__(self, centroids: NDArray[np.float32], rows: NDArray[np.float32]) -> None:
+        import faiss
+
+        n_lists, n_features = centroids.shape
+        self._quantizer = faiss.IndexFlatL2(n_features)
+        self._quantizer.add(centroids)
+        self._index = faiss.IndexIVFFlat(self._quantizer, n_features, n_lists)
+        self._list_of = self._quantizer.assign(rows, 1).ravel()
+        self._index.add_core(len(rows), faiss.swig_ptr(rows), None, faiss.swig_ptr(self._list_of))
+
+    def rank(
+        self, queries: NDArray[np.float32], wanted: NDArray[np.intp], most: int
+    ) -> NDArray[np.intp]:
+        """Return how many lists come before the one that holds a wanted row, ``most`` if more."""
+        _, order = self._quantizer.search(queries, most)
+        is_it = order[:, None, :] == self._list_of[wanted][:, :, None]
+        return np.where(is_it.any(axis=2), is_it.argmax(axis=2), most)
+
+    def search(self, queries: NDArray[np.float32], k: int, n_probes: int) -> NDArray[np.int64]:
+        """Return the k nearest rows in the ``n_probes`` nearest lists."""
+        self._index.nprobe = n_probes
+        return np.asarray(self._index.search(queries, k)[1])
+
+    def search_own(
+        self, rows: NDArray[np.float32], own: NDArray[np.intp], k: int, n_probes: int
+    ) -> NDArray[np.int64]:
+        """Do the same for rows that are in the lists, one list after the other.
+
+        Rows of one list scan the same lists: in this order they find them in the cache.
+        """
+        order = np.argsort(self._list_of[own], kind="stable")
+        found = np.empty((len(rows), k), dtype=np.int64)
+        found[order] = self.search(rows[order], k, n_probes)
+        return found

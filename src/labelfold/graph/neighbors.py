@@ -210,10 +210,11 @@ class PointIndex(ABC):
         return self._measure_and_sort(queries, indices, rough)
 
     def _measure_and_sort(
-        self, queries: Rows, indices: NDArray[np.intp], rough: NDArray[np.float64]
+        self, queries: Rows, indices: NDArray[np.intp], rough: NDArray[np.float64] | None = None
     ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         n_queries, n_candidates = indices.shape
         pairs = np.repeat(np.arange(n_queries), n_candidates), indices.ravel()
+        rough = np.empty(indices.shape) if rough is None else rough
         exact = self._space.measure(queries, self._rows, pairs, rough.ravel())
         exact = exact.reshape(indices.shape)
         order = np.lexsort((indices, exact), axis=1)

@@ -26,7 +26,7 @@ Rows = NDArray[np.float64] | sp.csr_array
 Metric = str | Callable[[NDArray[np.float64], NDArray[np.float64]], float]
 
 LARGEST_ENTRY = 1e152  # beyond it squared distances overflow; below its inverse they vanish
-PAIRS_AT_ONCE = 2**22  # entries of gathered rows held in memory while distances are measured
+PAIRS_AT_ONCE = 2**17  # entries gathered while distances are measured: they fit the cache
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ class EigenCertificate:
     Parameters
     ----------
     solver : str
-        "dense", "arpack", "chebyshev", or the two last in turn.
+        "dense", "arpack" or "chebyshev".
     residuals : ndarray of shape (n_pairs,)
         |B u - mu u| of every pair on the operator that was solved, whose spectrum lies in
         [-1, 1], with |u| = 1: an eigenvalue is off by no more than this.

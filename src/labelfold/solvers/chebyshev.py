@@ -10,18 +10,57 @@ restarted Lanczos iteration stalls.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labelfold.progress import Progress, report_nothing
 
-__all__ = ["rayleigh_ritz", "top_eigenpairs"]
+__all__ = ["ChebyshevFilter", "rayleigh_ritz", "top_eigenpairs"]
 
 Array = NDArray[np.float64]
 
 SPREAD = 1e8  # of what one filter does to the block's ends: more would cost it its rank
 LARGEST_DEGREE = 1000
+LEAST_BOUND = -0.99
+
+
+@dataclass(frozen=True)
+class ChebyshevFilter:
+    """The Chebyshev polynomial T_m of an operator, with [-1, bound] mapped onto [-1, 1].
+
+    Parameters
+    ----------
+    bound : float
+        Eigenvalues up to it are kept within [-1, 1]; beyond it the polynomial grows.
+    degree : int
+        m.
+    """
+
+    bound: float
+    degree: int
+
+    @classmethod
+    def growing(cls, bound: float, *, top: float, growth: float) -> ChebyshevFilter:
+        """Return the filter that has grown by this factor at ``top``, as far as degrees go."""
+        bound = max(bound, LEAST_BOUND)
+        center, half = (bound - 1) / 2, (bound + 1) / 2
+        rate = np.arccosh(max((top - center) / half, 1 + 1e-12))
+        return cls(bound, int(np.clip(np.arccosh(growth) / rate, 1, LARGEST_DEGREE)))
+
+    def __call__(self, apply: Callable[[Array], Array], X: Array) -> Array:
+        """Return the polynomial of the operator times a vector or a block."""
+        center, half = (self.bound - 1) / 2, (self.bound + 1) / 2
+        previous, current = X, (apply(X) - center * X) / half
+        for _ in range(self.degree - 1):
+            # 2 (B - center) / half times current, less previous; in place, vectors being long
+            following = apply(current)
+            following -= center * current
+            following *= 2 / half
+            following -= previous
+            previous, current = current, following
+        return current
 
 
 def top_eigenpairs(
@@ -61,7 +100,7 @@ def top_eigenpairs(
         if residuals.max() <= tol:
             return mu[:n_pairs], X[:, :n_pairs], True
         if step < max_filters:
-            X = _filter(apply, X, AX, bound=mu[-1], top=mu[0])
+            X = ChebyshevFilter.growing(mu[-1], top=mu[0], growth=SPREAD)(apply, X)
     return mu[:n_pairs], X[:, :n_pairs], False
 
 
@@ -73,17 +112,3 @@ def rayleigh_ritz(apply: Callable[[Array], Array], X: Array) -> tuple[Array, Arr
     values, rotation = np.linalg.eigh((H + H.T) / 2)
     rotation = rotation[:, ::-1]
     return values[::-1], Q @ rotation, AQ @ rotation
-
-
-def _filter(
-    apply: Callable[[Array], Array], X: Array, AX: Array, *, bound: float, top: float
-) -> Array:
-    """Return T_m(B') X, where B' maps [-1, bound] onto [-1, 1]."""
-    center, half = (bound - 1) / 2, max((bound + 1) / 2, 1e-3)
-    growth = np.arccosh(max((top - center) / half, 1 + 1e-12))
-    degree = int(np.clip(np.log(SPREAD) / growth, 2, LARGEST_DEGREE))
-    # Scaled by 1 / cosh(m growth) in the end; the recurrence itself stays below SPREAD.
-    previous, current = X, (AX - center * X) / half
-    for _ in range(degree - 1):
-        previous, current = current, 2 * (apply(current) - center * current) / half - previous
-    return current

@@ -21,13 +21,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sklearn.exceptions import ConvergenceWarning
 
 from labelfold.progress import Progress, report_nothing
+from labelfold.solvers import chebyshev, lanczos
 from labelfold.solvers.certificates import EigenCertificate
-from labelfold.solvers.chebyshev import top_eigenpairs
-from labelfold.threads import limit_threads
 
 __all__ = ["Adjacency", "Eigenpairs", "smallest_eigenpairs"]
 
@@ -37,7 +35,6 @@ SOLVERS = ("auto", "dense", "arpack", "chebyshev")
 DENSE_SIZE = 1000  # nodes up to which LAPACK is as quick as ARPACK
 TOLERANCE = 1e-8  # on the residuals
 SAME_EIGENVALUE = 1e-10  # apart: below it a basis of the common eigenspace is arbitrary
-RESTARTS = 60  # then the Chebyshev filter goes on: ARPACK would stall
 
 
 class Adjacency(Protocol):
@@ -129,9 +126,11 @@ class _Operator:
         self._degrees = adjacency.degrees
         self.n_products = 0
         isolated = self._degrees == 0
+        self._a: Array | None
         if normalization == "degree":
             self._s = 1 / np.sqrt(np.where(isolated, 1.0, self._degrees))
-            self._a = isolated.astype(float)  # an isolated node is a component: mu = 1
+            # An isolated node is a component: mu = 1.
+            self._a = isolated.astype(float) if isolated.any() else None
             self._unit = 1.0
         elif normalization == "none":
             self._unit = float(self._degrees.max()) or 1.0
@@ -147,9 +146,12 @@ class _Operator:
 
     def __call__(self, x: Array) -> Array:
         column = (slice(None), None) if x.ndim == 2 else slice(None)
-        s, a = self._s[column], self._a[column]
         self.n_products += 1 if x.ndim == 1 else x.shape[1]
-        return np.asarray(a * x + s * self._adjacency.product(s * x))
+        product = self._adjacency.product(self._s[column] * x)
+        product *= self._s[column]
+        if self._a is not None:
+            product += self._a[column] * x
+        return product
 
     def null_vectors(self, pieces: NDArray[np.integer]) -> Array:
         """Return the normalised indicator of every component, the largest component first."""
@@ -209,19 +211,11 @@ def _solve_dense(operator: _Operator, known: Array, n_wanted: int) -> tuple[Arra
 def _solve_lanczos(
     operator: _Operator, known: Array, n_wanted: int, tol: float, progress: Progress
 ) -> tuple[Array, Array, str]:
-    """Return the top pairs by ARPACK, which the Chebyshev filter finishes where it must.
-
-    It must where restarts stall, and where a copy of a repeated eigenvalue is missing: Lanczos
-    from one vector sees one copy until rounding brings in the others.
-    """
-    rng = np.random.default_rng(0)
-    # ARPACK's own work is memory-bound: one BLAS thread is quicker, and gives the same bits.
-    with limit_threads(1, user_api="blas"):
-        mu, U, converged = _lanczos(operator, known, n_wanted, rng, tol, progress)
-        if converged and not _is_incomplete(operator, np.hstack([known, U]), mu, rng, tol):
-            return mu, U, "arpack"
-    mu, U = _solve_chebyshev(operator, known, n_wanted, tol, progress)
-    return mu, U, "arpack and chebyshev"
+    """Return the top pairs by ARPACK, or where that stalls by subspace iteration."""
+    found = lanczos.top_eigenpairs(operator, n_wanted, aside=known, tol=tol, progress=progress)
+    if found is not None:
+        return *found, "arpack"
+    return *_solve_chebyshev(operator, known, n_wanted, tol, progress), "chebyshev"
 
 
 def _solve_chebyshev(
@@ -230,57 +224,10 @@ def _solve_chebyshev(
     n = operator.size
     n_block = min(n - known.shape[1], n_wanted + max(8, n_wanted // 2))
     start = np.random.default_rng(1).standard_normal((n, n_block))
-    mu, U, _ = top_eigenpairs(
+    mu, U, _ = chebyshev.top_eigenpairs(
         operator, start, n_wanted, aside=known, tol=tol / 10, progress=progress
     )
     return mu, U
-
-
-def _lanczos(
-    operator: _Operator,
-    aside: Array,
-    k: int,
-    rng: np.random.Generator,
-    tol: float,
-    progress: Progress,
-) -> tuple[Array, Array, bool]:
-    """Return top pairs orthogonal to ``aside``, largest first, and whether they converged."""
-    n = operator.size
-
-    def apply(x: Array) -> Array:
-        x = x.reshape(n)
-        if operator.n_products % 20 == 0:
-            progress("eigenpairs", operator.n_products, note="products")
-        # B + 2 I: ARPACK's tolerance is relative, and it loses an eigenvalue 0. What is set aside
-        # comes to lie between -2 and 0, below all that is wanted.
-        return np.asarray(operator(x) + 2 * x - 3 * (aside @ (aside.T @ x)))
-
-    B = LinearOperator((n, n), matvec=apply, dtype=np.float64)
-    start = rng.standard_normal(n)
-    start -= aside @ (aside.T @ start)
-    n_basis = min(n - 1, max(2 * k + 1, 20))
-    try:
-        mu, U = eigsh(B, k=k, which="LA", v0=start, ncv=n_basis, maxiter=RESTARTS, tol=tol / 10)
-    except ArpackNoConvergence:
-        return np.empty(0), np.empty((n, 0)), False
-    order = np.argsort(-mu, kind="stable")
-    return mu[order] - 2, U[:, order], True
-
-
-def _is_incomplete(
-    operator: _Operator, found: Array, mu: Array, rng: np.random.Generator, tol: float
-) -> bool:
-    """Tell whether an eigenvalue above the least of ``mu`` is not among those found.
-
-    Looks, from another start, for the top of what is orthogonal to them: no more exactly than
-    needed to tell it from the least one found.
-    """
-    if found.shape[1] >= operator.size - 1:
-        return False
-    spacing = (mu[0] - mu[-1]) / len(mu)
-    rough = float(np.clip(spacing / 10, tol, 1e-3))
-    top, _, converged = _lanczos(operator, found, 1, rng, 10 * rough, report_nothing)
-    return not converged or top[0] > mu[-1] + SAME_EIGENVALUE
 
 
 def _canonical(mu: Array, U: Array) -> Array:

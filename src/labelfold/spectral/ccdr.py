@@ -6,7 +6,6 @@ Laplacian eigenmaps would: the classes draw together, the rest follows its neigh
 
 from __future__ import annotations
 
-from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -21,8 +20,7 @@ from labelfold.graph import NeighborGraph
 from labelfold.graph.adjacency import SparseAdjacency, with_class_nodes
 from labelfold.labels import PartialLabels
 from labelfold.progress import Progress
-from labelfold.solvers.certificates import fragile_coordinates
-from labelfold.solvers.eigen import smallest_eigenpairs
+from labelfold.spectral.eigenmap import eigenmap
 from labelfold.threads import limit_threads
 
 __all__ = ["CCDR"]
@@ -198,16 +196,13 @@ class CCDR(GraphEmbedder):
             )
         else:
             adjacency = SparseAdjacency(graph.weights)
-        pairs = smallest_eigenpairs(
-            adjacency, n_components + 1, solver=self.eigen_solver, progress=progress
-        )
+        pairs = eigenmap(adjacency, n_components, solver=self.eigen_solver, progress=progress)
         self.graph_ = graph
         self.classes_ = labels.classes
-        self.eigenvalues_ = pairs.values[1:]
-        self.class_centers_ = pairs.vectors[:n_classes, 1:]
-        self.embedding_ = pairs.vectors[n_classes:, 1:]
-        fragile = fragile_coordinates(self.eigenvalues_)
-        self.certificate_ = replace(pairs.certificate, fragile=fragile)
+        self.eigenvalues_ = pairs.values
+        self.class_centers_ = pairs.vectors[:n_classes]
+        self.embedding_ = pairs.vectors[n_classes:]
+        self.certificate_ = pairs.certificate
 
     def _extend(self, found: sp.csr_array) -> NDArray[np.float64]:
         relative = self.graph_.weigh(found, relative=True)

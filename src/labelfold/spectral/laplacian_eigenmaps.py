@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,7 @@ from labelfold.graph import NeighborGraph
 from labelfold.graph.adjacency import SparseAdjacency
 from labelfold.labels import PartialLabels
 from labelfold.progress import Progress
-from labelfold.solvers.certificates import fragile_coordinates
-from labelfold.solvers.eigen import smallest_eigenpairs
+from labelfold.spectral.eigenmap import eigenmap
 
 __all__ = ["LaplacianEigenmaps"]
 
@@ -129,20 +127,17 @@ class LaplacianEigenmaps(GraphEmbedder):
     def _embed(self, graph: NeighborGraph, labels: PartialLabels, progress: Progress) -> None:
         n_components = self._check_n_components(graph.n_points)
         graph = self._join(graph)
-        adjacency = SparseAdjacency(graph.weights)
-        pairs = smallest_eigenpairs(
-            adjacency,
-            n_components + 1,
+        pairs = eigenmap(
+            SparseAdjacency(graph.weights),
+            n_components,
             normalization=self.normalization,
             solver=self.eigen_solver,
             progress=progress,
         )
         self.graph_ = graph
-        self.eigenvalues_ = pairs.values[1:]
-        self.embedding_ = pairs.vectors[:, 1:]
-        unit = 1.0 if self.normalization == "degree" else float(np.median(adjacency.degrees))
-        fragile = fragile_coordinates(self.eigenvalues_ / unit)
-        self.certificate_ = replace(pairs.certificate, fragile=fragile)
+        self.eigenvalues_ = pairs.values
+        self.embedding_ = pairs.vectors
+        self.certificate_ = pairs.certificate
 
     def _extend(self, found: sp.csr_array) -> NDArray[np.float64]:
         relative = self.graph_.weigh(found, relative=True)

@@ -1,0 +1,140 @@
+"""ARPACK on a Chebyshev polynomial of the operator: few top eigenpairs of a large one.
+
+On the operator itself most of ARPACK's time goes into orthogonalising against its basis. The
+polynomial spreads out the wanted end of the spectrum, so that far fewer basis vectors are made, for
+a few more products with the graph. Where it begins to grow is learnt from a short Lanczos run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigvalsh_tridiagonal
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+from labelfold.progress import Progress, report_nothing
+from labelfold.solvers.chebyshev import ChebyshevFilter, rayleigh_ritz
+from labelfold.threads import limit_threads
+
+__all__ = ["top_eigenpairs"]
+
+Array = NDArray[np.float64]
+Operator = Callable[[Array], Array]
+
+GROWTH = 100.0  # of the polynomial, from the bound to the top
+RESTARTS = 60  # after which it has stalled
+ROUGH = 1e-3  # tolerance when looking for an eigenvalue that was missed
+
+
+def top_eigenpairs(
+    apply: Operator,
+    n_pairs: int,
+    *,
+    aside: Array,
+    tol: float,
+    progress: Progress = report_nothing,
+) -> tuple[Array, Array] | None:
+    """Return the top eigenpairs, largest first, or None where the iteration stalls.
+
+    It also stalls, so to speak, where one copy of a repeated eigenvalue is missing: from one
+    start vector Lanczos sees one copy until rounding brings in the others. So what was found is
+    put aside, and the top of the rest, looked at from another start, must not lie above it.
+
+    Parameters
+    ----------
+    apply : callable
+        Product of the operator, whose spectrum lies in [-1, 1], with a vector or a block.
+    n_pairs : int
+        Number of pairs, less than the size by two at least.
+    aside : ndarray of shape (n, n_known)
+        Known eigenvectors, to which the wanted ones are orthogonal.
+    tol : float
+        Residual to reach.
+    progress : Progress
+        Called now and then.
+    """
+    rng = np.random.default_rng(0)
+    # ARPACK's own work is memory-bound: one BLAS thread is quicker, and gives the same bits.
+    with limit_threads(1, user_api="blas"):
+        bound = _lower_bound(apply, aside, n_pairs, rng)
+        chebyshev = ChebyshevFilter.growing(bound, top=1.0, growth=GROWTH)
+        U = _arpack(apply, chebyshev, aside, n_pairs, rng, tol, progress)
+        if U is None:
+            return None
+        mu, U, BU = rayleigh_ritz(apply, U)
+        if np.linalg.norm(BU - U * mu, axis=0).max() > tol:
+            return None
+        found = np.hstack([aside, U])
+        if found.shape[1] < len(U) - 1:
+            extra = _arpack(apply, chebyshev, found, 1, rng, ROUGH, progress)
+            if extra is None or float(extra[:, 0] @ apply(extra[:, 0])) > mu[-1] + 10 * tol:
+                return None
+    return mu, U
+
+
+def _lower_bound(apply: Operator, aside: Array, k: int, rng: np.random.Generator) -> float:
+    """Return a bound that the k-th eigenvalue is not below: the k-th Ritz value of a short run."""
+    n = len(aside)
+    v = _orthogonal(rng.standard_normal(n), aside)
+    v /= np.linalg.norm(v)
+    n_steps = min(3 * k + 20, n - aside.shape[1])
+    basis = np.empty((n_steps, n))
+    diagonal, off_diagonal = [], []
+    for step in range(n_steps):
+        basis[step] = v
+        w = _orthogonal(apply(v), aside)
+        diagonal.append(float(w @ v))
+        so_far = basis[: step + 1]
+        w -= so_far.T @ (so_far @ w)
+        length = float(np.linalg.norm(w))
+        if length < 1e-10:  # an invariant subspace: there is nothing more to see from here
+            break
+        off_diagonal.append(length)
+        v = w / length
+    ritz = eigvalsh_tridiagonal(diagonal, off_diagonal[: len(diagonal) - 1])[::-1]
+    return float(ritz[k - 1] if k <= len(ritz) else ritz[-1] - 0.1)
+
+
+def _arpack(
+    apply: Operator,
+    chebyshev: ChebyshevFilter,
+    aside: Array,
+    k: int,
+    rng: np.random.Generator,
+    tol: float,
+    progress: Progress,
+) -> Array | None:
+    """Return k top eigenvectors orthogonal to ``aside``; None where they did not converge."""
+    n = len(aside)
+    n_products = 0
+
+    def filtered(x: Array) -> Array:
+        nonlocal n_products
+        n_products += chebyshev.degree
+        progress("eigenpairs", n_products, note="products")
+        # Shifted from [-1, 1] to [1, 3] at the lower end, since ARPACK's tolerance is relative and
+        # it loses an eigenvalue 0; what is set aside becomes 0, below all others.
+        x = x.reshape(n)
+        return _orthogonal(chebyshev(apply, x) + 2 * x, aside)
+
+    start = _orthogonal(rng.standard_normal(n), aside)
+    n_basis = min(n - 1, max(k + 10, 3 * k // 2))
+    try:
+        _, U = eigsh(
+            LinearOperator((n, n), matvec=filtered, dtype=np.float64),
+            k=k,
+            which="LA",
+            v0=start,
+            ncv=n_basis,
+            maxiter=RESTARTS,
+            tol=3 * tol,  # of the polynomial, whose slope makes up for it
+        )
+    except ArpackNoConvergence:
+        return None
+    return np.asarray(U)
+
+
+def _orthogonal(x: Array, aside: Array) -> Array:
+    return np.asarray(x - aside @ (aside.T @ x))
