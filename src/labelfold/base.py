@@ -22,6 +22,7 @@ from labelfold.graph import GraphRecipe, NeighborGraph
 from labelfold.graph.neighbor_graph import build_graph
 from labelfold.labels import PartialLabels
 from labelfold.progress import Progress, show_progress
+from labelfold.solvers.eigen import check_solver
 from labelfold.threads import limit_threads
 
 __all__ = ["GraphEmbedder"]
@@ -54,6 +55,7 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         X = self._check_rows(X, reset=True)
         labels = self._check_labels(y, X.shape[0])
+        self._check_parameters(labels)
         with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
             self._embed(self._graph_of(X, graph, progress), labels, progress)
         return self
@@ -93,7 +95,8 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             coordinates = self._extend(found)
         equal = self.graph_.equal_rows(X, found)
         known = equal >= 0
-        coordinates[known] = self._coordinates_of(equal[known])
+        if known.any():
+            coordinates[known] = self._coordinates_of(equal[known])
         return coordinates
 
     @abstractmethod
@@ -118,16 +121,18 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """Return the labels; a method that makes no use of them ignores y as scikit-learn does."""
         return PartialLabels.none(n_samples)
 
-    def _check_n_components(self, n_nodes: int) -> int:
+    def _check_parameters(self, labels: PartialLabels) -> None:
+        """Refuse wrong parameters before the search begins."""
+        check_solver(self.eigen_solver)
         n_components: Any = self.n_components
         if not isinstance(n_components, int | np.integer) or n_components < 1:
             raise ValueError(f"n_components={n_components!r} must be an integer of at least 1.")
-        if n_components > n_nodes - 1:
+        if n_components > len(labels) + labels.n_classes - 1:
+            classes = f" in {labels.n_classes} classes" if labels.n_classes else ""
             raise ValueError(
                 f"n_components={n_components} needs more than {n_components} points, got "
-                f"{n_nodes}: lower n_components or add data."
+                f"{len(labels)}{classes}: lower n_components or add data."
             )
-        return int(n_components)
 
     def _graph_of(self, X: Any, graph: NeighborGraph | None, progress: Progress) -> NeighborGraph:
         recipe = GraphRecipe(self.n_neighbors, self.radius, self.metric, self.weights, self.scale)
@@ -146,13 +151,12 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def _join(self, graph: NeighborGraph, groups: NDArray[np.intp] | None = None) -> NeighborGraph:
         """Return the graph in one piece, with a warning where bridges were needed."""
         joined = graph.connected(groups)
-        n_bridges = len(joined.bridges) - len(graph.bridges)
-        if n_bridges:
-            sizes = np.bincount(graph.pieces)
+        if joined.unbridged is not None:
+            sizes = np.bincount(joined.unbridged.pieces)
             warnings.warn(
                 f"The neighbour graph falls into {len(sizes)} pieces, the largest with "
-                f"{sizes.max()} of {graph.n_points} points: {n_bridges} shortest edges were added "
-                "to join them (graph_.bridges). More neighbours may join them by themselves.",
+                f"{sizes.max()} of {graph.n_points} points: {len(joined.bridges)} shortest edges "
+                "were added to join them (graph_.bridges). More neighbours may do without.",
                 DisconnectedGraphWarning,
                 stacklevel=4,
             )
@@ -161,10 +165,12 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def _coordinates_of(self, points: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return coordinates of training points, averaged over the rows equal to each."""
         groups = self.graph_.equal_groups
-        sums = np.zeros((int(groups.max()) + 1, self.embedding_.shape[1]))
-        np.add.at(sums, groups, self.embedding_)
-        counts = np.bincount(groups)
-        return np.asarray(sums[groups[points]] / counts[groups[points], None])
+        wanted, position = np.unique(groups[points], return_inverse=True)
+        members = np.flatnonzero(np.isin(groups, wanted))
+        of_member = np.searchsorted(wanted, groups[members])
+        sums = np.zeros((len(wanted), self.embedding_.shape[1]))
+        np.add.at(sums, of_member, self.embedding_[members])
+        return np.asarray((sums / np.bincount(of_member)[:, None])[position])
 
     @property
     def _n_features_out(self) -> int:

@@ -117,10 +117,7 @@ def test_two_rows(method, parameters):
     with pytest.warns(FewNeighborsWarning):
         model = method(n_components=1, **parameters).fit(X[:2])
     assert_sound(model, X[:2])
-    with (
-        pytest.warns(FewNeighborsWarning),
-        pytest.raises(ValueError, match="n_components=2 needs more than 2 points, got 2"),
-    ):
+    with pytest.raises(ValueError, match="n_components=2 needs more than 2 points, got 2"):
         method(n_components=2, **parameters).fit(X[:2])
 
 
@@ -182,6 +179,30 @@ def test_bad_normalization():
 def test_bad_labels(y, message):
     with pytest.raises(ValueError, match=message):
         CCDR().fit(X, y)
+
+
+def test_a_tiny_new_row_is_no_error():
+    model = CCDR(n_neighbors=5).fit(X, Y)
+    together = model.transform(np.vstack([np.full((1, 3), 1e-200), X[:2]]))
+    np.testing.assert_allclose(together[:1], model.transform(np.full((1, 3), 1e-200)))
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_tiny_point_sets(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 13))
+    rows = np.round(rng.normal(size=(n, int(rng.integers(1, 4)))), int(rng.integers(3)))
+    if seed % 3 == 0:
+        rows = rows[rng.integers(n, size=n)]
+    if np.all(rows == rows[0]):
+        rows[0] += 1
+    y = rng.choice([-1, 0, 1, 2], size=n)
+    y = np.array([None if v == -1 else v for v in y], dtype=object)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DisconnectedGraphWarning)
+        warnings.simplefilter("ignore", FewNeighborsWarning)
+        model = CCDR(1, beta=10.0 ** rng.uniform(-3, 3), n_neighbors=int(rng.integers(1, 5)))
+        assert_sound(model.fit(rows, y), rows)
 
 
 def test_new_rows_with_another_number_of_features():

@@ -1,6 +1,7 @@
 """The graph as a value: pieces, bridges, sharing, equal rows, statistics."""
 
 import dataclasses
+import pickle
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
 from labelfold import CCDR, LaplacianEigenmaps, NeighborGraph
-from labelfold.exceptions import GraphMismatchError
+from labelfold.exceptions import DisconnectedGraphWarning, GraphMismatchError
 from labelfold.graph.components import find_pieces
 from labelfold.graph.neighbors import ExactIndex
 
@@ -66,6 +67,20 @@ def test_class_nodes_join_pieces():
     assert {clump[i] for i in joined.bridges[0]} == {1, 2}
 
 
+def test_bridges_are_chosen_anew_for_other_labels():
+    X, _ = clumps(np.random.default_rng(0), (30, 30, 30))
+    y = np.full(90, None)
+    y[[0, 31]] = "a"  # joins the first two clumps
+    with pytest.warns(DisconnectedGraphWarning):
+        model = CCDR(n_neighbors=5).fit(X, y)
+    with pytest.warns(DisconnectedGraphWarning, match="3 pieces"):
+        passed_on = LaplacianEigenmaps(n_neighbors=5).fit(X, graph=model.graph_)
+    with pytest.warns(DisconnectedGraphWarning):
+        fresh = LaplacianEigenmaps(n_neighbors=5).fit(X)
+    assert len(passed_on.graph_.bridges) == 2
+    np.testing.assert_array_equal(passed_on.embedding_, fresh.embedding_)
+
+
 def test_connected_graph_is_returned_as_it_is():
     graph = NeighborGraph.build(np.random.default_rng(0).random((50, 2)), n_neighbors=10)
     assert graph.connected() is graph
@@ -78,6 +93,15 @@ def test_precomputed_pieces_without_a_distance_between_them_are_refused():
         NeighborGraph.build(given, n_neighbors=4, metric="precomputed").connected()
     joined = NeighborGraph.build(cdist(X, X), n_neighbors=4, metric="precomputed").connected()
     assert joined.statistics.n_pieces == 1
+
+
+def test_precomputed_groups_of_equal_points_are_joined():
+    X = np.repeat([[0.0], [5.0]], 10, axis=0)
+    graph = NeighborGraph.build(cdist(X, X), n_neighbors=5, metric="precomputed")
+    assert graph.statistics.n_pieces == 2
+    assert len(graph.connected().bridges) == 1
+    with pytest.raises(ValueError, match="All 10 rows"):
+        NeighborGraph.build(np.zeros((10, 10)), n_neighbors=5, metric="precomputed")
 
 
 def test_two_huge_pieces_are_bridged_from_a_sample(monkeypatch):
@@ -153,8 +177,17 @@ def test_graph_is_immutable():
     graph = NeighborGraph.build(np.random.default_rng(0).random((30, 3)), n_neighbors=8)
     with pytest.raises(dataclasses.FrozenInstanceError):
         graph.scale = 3.0
-    with pytest.raises(ValueError, match="read-only"):
-        graph.weights.data[0] = 5
+    for value in (graph, pickle.loads(pickle.dumps(graph))):
+        with pytest.raises(ValueError, match="read-only"):
+            value.weights.data[0] = 5
+    scale = np.ones(30)
+    X = np.random.default_rng(0).random((30, 3))
+    graph = NeighborGraph.build(X, n_neighbors=8, scale=scale)
+    scale[0] = 2
+    assert graph.scale[0] == 1
+    X[0] += 5
+    with pytest.raises(GraphMismatchError):
+        LaplacianEigenmaps(n_neighbors=8, scale=np.ones(30)).fit(X, graph=graph)
 
 
 def test_statistics_count_hubs_and_duplicates():

@@ -52,6 +52,15 @@ def test_callable_weights_with_one_scale_a_point():
     assert graph.weigh(found, relative=False).toarray()[0, 2] == pytest.approx(np.exp(-0.1 / 9))
 
 
+def test_relative_heat_with_one_scale_a_point_keeps_ratios():
+    graph = NeighborGraph.build(line(0, 1, 3), n_neighbors=2, scale=[1.0, 4.0, 9.0])
+    found = graph.distances_to(line(1.8))
+    plain = graph.weigh(found, relative=False).toarray()[0]
+    relative = graph.weigh(found, relative=True).toarray()[0]
+    np.testing.assert_allclose(relative / relative.sum(), plain / plain.sum(), rtol=1e-12)
+    assert plain[2] / plain[1] == pytest.approx(np.exp(-(1.2**2) / 6 + 0.8**2 / 4))
+
+
 @pytest.mark.parametrize(
     ("function", "message"),
     [

@@ -88,7 +88,7 @@ def test_storage(method, data):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_sparse_rows_transform_as_dense(method):
-    X = sp.random_array((120, 30), density=0.3, rng=np.random.default_rng(0)).toarray()
+    X = sp.random_array((120, 30), density=0.3, random_state=0).toarray()
     new = X[:10] * 1.1
     a = clone(method).fit(X, np.arange(120) % 3)
     b = clone(method).fit(sp.csr_array(X), np.arange(120) % 3)

@@ -104,6 +104,7 @@ def test_membership_is_the_papers_C():
         np.array(["a", "b", "c", "b"]),
         np.array(["a", "b", "c", "b"], dtype=object),
         np.array([True, False, True, True]),
+        np.array([b"a", b"b", b"c", b"b"]),
         ["a", "b", "c", "b"],
         pd.Series(["a", "b", "c", "b"], dtype="category"),
         pd.Series([1, 2, 3, 2], dtype="Int64"),

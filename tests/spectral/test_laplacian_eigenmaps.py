@@ -92,6 +92,13 @@ def test_transform_of_training_rows_is_the_embedding(roll, normalization):
     np.testing.assert_array_equal(model.transform(roll[::-7]), model.embedding_[::-7])
 
 
+@pytest.mark.parametrize("metric", ["cosine", "correlation", "manhattan", "sqeuclidean"])
+def test_training_rows_are_known_in_any_metric(metric):
+    X = np.random.default_rng(0).random((60, 8))
+    model = LaplacianEigenmaps(2, metric=metric, n_neighbors=8).fit(X)
+    np.testing.assert_array_equal(model.transform(X), model.embedding_)
+
+
 def test_new_points_land_near_where_a_joint_fit_puts_them(roll):
     rng = np.random.default_rng(1)
     new = rng.choice(600, 60, replace=False)

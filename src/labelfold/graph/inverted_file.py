@@ -14,14 +14,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from labelfold.graph.neighbors import ExactIndex, PointIndex, SearchReport
+from labelfold.graph.neighbors import ExactIndex, PointIndex, SearchReport, others_than
 from labelfold.graph.point_space import PointSpace, Rows, middle
 from labelfold.threads import limit_threads
 
 __all__ = ["InvertedFileIndex", "faiss_is_installed"]
 
 RECALL_GOAL = 0.99
-SAMPLE_SIZE = 500
+SAMPLE_SIZE = 300
 KMEANS_ITERATIONS = 4
 ROWS_PER_CENTROID = 10  # that k-means is trained on: more moves the recall little
 
@@ -69,7 +69,7 @@ class InvertedFileIndex(PointIndex):
         super().__init__(X, space)
         self._n_jobs = n_jobs
         self._center = middle(self._rows)
-        self._unit = float(np.max(np.abs(self._rows - self._center))) or 1.0
+        self._unit = float(np.max(np.abs(np.asarray(self._shift(self._rows))))) or 1.0
         rng = np.random.default_rng(seed)
         self._centroids = self._train(rng)
         self._lists = self._fill_lists()
@@ -121,10 +121,7 @@ class InvertedFileIndex(PointIndex):
             if own is None:
                 return np.asarray(self._lists.search(rows, k, self._n_probes))
             found = self._lists.search_own(rows, own, k + 1, self._n_probes)
-        # Drop the row itself, or the last one where equal rows crowd it out.
-        itself = found == own[:, None]
-        itself[~itself.any(axis=1), -1] = True
-        return np.asarray(found[~itself].reshape(-1, k))
+        return np.asarray(found[others_than(own, found)].reshape(-1, k))
 
     def _choose_probes(self, sample: NDArray[np.intp], k: int) -> tuple[int, float]:
         """Return the least number of lists that reaches the recall goal, and the recall."""
@@ -172,7 +169,7 @@ class InvertedFileIndex(PointIndex):
             return _Lists(self._centroids, self._to_float32(self._rows))
 
     def _to_float32(self, rows: Rows) -> NDArray[np.float32]:
-        return np.ascontiguousarray((rows - self._center) / self._unit, dtype=np.float32)
+        return np.ascontiguousarray(self._shift(rows) / self._unit, dtype=np.float32)
 
 
 class _Lists:

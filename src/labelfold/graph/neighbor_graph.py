@@ -28,6 +28,7 @@ from labelfold.graph.weights import (
     automatic_scale,
     check_scale,
     edge_weights,
+    relative_heat,
 )
 from labelfold.progress import Progress, report_nothing, show_progress
 
@@ -62,7 +63,7 @@ class GraphStatistics:
     Parameters
     ----------
     n_points, n_edges, n_pieces : int
-        Size, and number of connected components before bridges.
+        Size, and number of connected components, bridges counted as edges.
     n_bridges : int
         Edges added to join components.
     n_duplicates : int
@@ -102,6 +103,8 @@ class NeighborGraph:
         The neighbour search, for new points.
     bridges : ndarray of shape (n_bridges, 2)
         Edges that were added to join components.
+    unbridged : NeighborGraph or None
+        The graph without them; None where there are none.
 
     Examples
     --------
@@ -118,11 +121,18 @@ class NeighborGraph:
     recipe: GraphRecipe
     index: NeighborIndex = field(repr=False)
     bridges: NDArray[np.intp] = field(default_factory=lambda: np.empty((0, 2), dtype=np.intp))
+    unbridged: NeighborGraph | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        arrays = [self.bridges, np.asarray(self.scale)]
         for matrix in (self.distances, self.weights):
-            for array in (matrix.data, matrix.indices, matrix.indptr):
-                array.flags.writeable = False
+            arrays += [matrix.data, matrix.indices, matrix.indptr]
+        for array in arrays:
+            array.flags.writeable = False
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()
 
     @classmethod
     def build(
@@ -242,6 +252,8 @@ class NeighborGraph:
             This graph where nothing was to be joined. A bridge weighs at least the median of its
             end points' other edges, since heat over a long gap would be nothing.
         """
+        if self.unbridged is not None:
+            return self.unbridged.connected(groups)  # other groups may need other bridges
         pieces = self.pieces if groups is None else find_pieces(self.weights, groups)
         if pieces.max() == 0:
             return self
@@ -256,6 +268,7 @@ class NeighborGraph:
             distances=add_edges(self.distances, *ends, np.tile(lengths, 2)),
             weights=add_edges(self.weights, *ends, np.tile(weights, 2)),
             bridges=np.column_stack([rows, columns]),
+            unbridged=self,
         )
 
     def check_matches(self, X: Any, recipe: GraphRecipe) -> None:
@@ -299,19 +312,13 @@ class NeighborGraph:
             Allow every row a factor of its own, which keeps heat weights of a far row from
             vanishing; for formulas in which only ratios matter.
         """
-        counts = np.diff(found.indptr)
-        starts = found.indptr[:-1]
-        nearest = np.repeat(np.minimum.reduceat(found.data, starts), counts)
         scale = self.scale
         if np.ndim(scale):
-            # A new point has the scale of its nearest one.
-            of_each = np.asarray(scale)[found.indices]
-            is_nearest = found.data == nearest
-            of_nearest = np.maximum.reduceat(np.where(is_nearest, of_each, 0), starts)
-            scale = np.sqrt(np.repeat(of_nearest, counts) * of_each)
-        data = edge_weights(
-            found.data, scale, self.recipe.weights, nearest=nearest if relative else None
-        )
+            scale = _scale_to_new(found, np.asarray(scale))
+        if relative and self.recipe.weights == "heat":
+            data = relative_heat(found, scale)
+        else:
+            data = edge_weights(found.data, scale, self.recipe.weights)
         return sp.csr_array((data, found.indices, found.indptr), shape=found.shape)
 
     def equal_rows(self, X: Any, found: sp.csr_array) -> NDArray[np.intp]:
@@ -365,8 +372,8 @@ def build_graph(
     found = index.neighbors(n_neighbors) if radius is None else index.within(radius)
     progress("neighbours", 1, 1, note=index.report.backend)
     distances = symmetrize(found)
-    if distances.nnz and not distances.data.any():
-        _refuse_equal_rows(index)
+    if distances.nnz and not distances.data.any() and find_pieces(distances).max() == 0:
+        raise ValueError(f"All {n} rows of X are equal: there is no geometry to embed.")
     scale = automatic_scale(distances) if given_scale is None else given_scale
     pair_scale = _pair_scale(scale, row_numbers(distances), distances.indices)
     data = edge_weights(distances.data, pair_scale, recipe.weights)
@@ -400,7 +407,10 @@ def _pair_scale(scale: Scale, rows: NDArray[np.intp], columns: NDArray[Any]) -> 
     return np.sqrt(values[rows] * values[columns])
 
 
-def _refuse_equal_rows(index: NeighborIndex) -> None:
-    n = index.n_points
-    if np.all(index.are_equal(None, np.arange(n), np.zeros(n, dtype=np.intp))):
-        raise ValueError(f"All {n} rows of X are equal: there is no geometry to embed.")
+def _scale_to_new(found: sp.csr_array, scale: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the scale of new rows' edges: a new point has the scale of its nearest one."""
+    starts, counts = found.indptr[:-1], np.diff(found.indptr)
+    of_each = scale[found.indices]
+    nearest = np.repeat(np.minimum.reduceat(found.data, starts), counts)
+    of_nearest = np.maximum.reduceat(np.where(found.data == nearest, of_each, 0), starts)
+    return np.sqrt(np.repeat(of_nearest, counts) * of_each)

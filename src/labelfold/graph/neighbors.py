@@ -1,8 +1,9 @@
 """Nearest neighbours behind ``neighbors`` and ``query``, whatever does the searching.
 
 A search returns a sparse matrix of distances with one row a query point; explicit zeros are
-neighbours at distance zero. Among equally distant candidates the lowest row number wins, so that
-the graph depends neither on the number of threads nor on the batch a query came in.
+neighbours at distance zero. Among equally distant candidates of an exact search the lowest row
+number wins, so that the graph depends neither on the number of threads nor on the batch a query
+came in.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
-from labelfold.graph.point_space import PointSpace, Rows, middle
+from labelfold.graph.edges import row_numbers
+from labelfold.graph.point_space import LEAST_ENTRY, PointSpace, Rows, middle, rows_are_equal
 from labelfold.threads import limit_threads
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
     "Pairs",
     "PointIndex",
     "SearchReport",
+    "others_than",
     "same_entries",
     "shortest_of_each",
     "to_rows",
@@ -36,7 +39,7 @@ Pairs = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]
 SPARE_CANDIDATES = 4  # found beyond k, so that ties at the cut-off can be seen and settled
 KD_TREE_DIMENSIONS = 15  # beyond it a tree visits most leaves; scikit-learn draws the same line
 KD_TREE_METRICS = ("euclidean", "manhattan", "l1", "cityblock", "chebyshev")
-SMALL_PIECE = 100  # rows; a piece up to it is left by widening its rows' searches
+SMALL_PIECES = (5, 20, 100)  # rows; such a piece is left by widening its rows' searches
 PAIRS_COMPARED = 10**9  # when leaving a larger piece
 ROWS_AT_ONCE = 2**24  # distances held in memory while ties are settled
 
@@ -98,9 +101,10 @@ class PointIndex(ABC):
     """What exact and approximate search over rows share: measuring and comparing rows."""
 
     def __init__(self, X: Any, space: PointSpace) -> None:
-        self._X = X
+        self._X = X.copy()  # the caller may write into X later
         self._space = space
-        self._rows = space.prepare(X)
+        self._rows = space.prepare(self._X, least=LEAST_ENTRY)
+        self._center: NDArray[np.float64] | None = None
 
     @property
     def n_points(self) -> int:
@@ -113,27 +117,26 @@ class PointIndex(ABC):
 
     def are_equal(self, X: Any, rows: NDArray[Any], indexed: NDArray[Any]) -> NDArray[np.bool_]:
         """Tell whether ``rows`` of ``X`` equal the ``indexed`` rows, for pairs at distance 0."""
-        if len(rows) == 0:
-            return np.zeros(0, dtype=bool)
-        differs = (self._X if X is None else X)[rows] != self._X[indexed]
-        return np.asarray(differs.sum(axis=1)).ravel() == 0
+        X = self._X if X is None else self._as_stored(X)
+        return rows_are_equal(X, rows, self._X, indexed)
 
     def exits(self, pieces: NDArray[Any]) -> Pairs:
         """Return for every piece of the rows but the largest its shortest way to another."""
         sizes = np.bincount(pieces)
         leaving = np.flatnonzero(np.arange(len(sizes)) != sizes.argmax())
-        small = leaving[sizes[leaving] <= SMALL_PIECE]
-        pairs = [self._exits_of_small(pieces, small, sizes)] if len(small) else []
-        pairs += [self._exit_of_large(pieces == p) for p in leaving[sizes[leaving] > SMALL_PIECE]]
+        pairs, below = [], 0
+        for size in SMALL_PIECES:
+            small = leaving[(sizes[leaving] > below) & (sizes[leaving] <= size)]
+            if len(small):
+                pairs.append(self._exits_of_small(pieces, small, min(size + 1, self.n_points)))
+            below = size
+        pairs += [self._exit_of_large(pieces == p) for p in leaving[sizes[leaving] > below]]
         row, column, lengths = (np.concatenate(part) for part in zip(*pairs, strict=True))
         return row, column, self._space.from_search(lengths)
 
-    def _exits_of_small(
-        self, pieces: NDArray[Any], small: NDArray[np.intp], sizes: NDArray[np.intp]
-    ) -> Pairs:
-        """Search one neighbour more than the largest of the pieces has rows, all in one go."""
+    def _exits_of_small(self, pieces: NDArray[Any], small: NDArray[np.intp], reach: int) -> Pairs:
+        """Search more neighbours than any of the pieces has rows, all in one go."""
         rows = np.flatnonzero(np.isin(pieces, small))
-        reach = min(int(sizes[small].max()) + 1, self.n_points)
         indices, distances = self.search_lists(self._rows[rows], reach, own=None)
         row = np.repeat(rows, reach)
         leaves = pieces[row] != pieces[indices.ravel()]
@@ -150,7 +153,8 @@ class PointIndex(ABC):
 
     def _closest(self, rows: NDArray[np.intp], among: NDArray[np.intp]) -> Pairs:
         search = NearestNeighbors(n_neighbors=1, metric=self._space.search_metric)
-        rough, found = search.fit(self._rows[among]).kneighbors(self._rows[rows])
+        search.fit(self._shift(self._rows[among]))
+        rough, found = search.kneighbors(self._shift(self._rows[rows]))
         best = rough.ravel().argmin()
         row, column = rows[best : best + 1], among[found[best]]
         return row, column, self._space.measure(self._rows, self._rows, (row, column), rough[best])
@@ -168,7 +172,17 @@ class PointIndex(ABC):
 
     def query(self, X: Any, n_neighbors: int) -> sp.csr_array:
         """Return distances of new rows to their nearest indexed rows."""
-        return self._to_rows(*self.search_lists(self._space.prepare(X), n_neighbors, own=None))
+        queries = self._space.prepare(self._as_stored(X))
+        return self._to_rows(*self.search_lists(queries, n_neighbors, own=None))
+
+    def _as_stored(self, X: Any) -> Any:
+        """Return new rows dense or sparse as the indexed ones are."""
+        if sp.issparse(X) == sp.issparse(self._X):
+            return X
+        return sp.csr_array(X) if sp.issparse(self._X) else np.asarray(X.toarray())
+
+    def _shift(self, rows: Rows) -> Rows:
+        return rows if self._center is None else rows - self._center
 
     def _to_rows(self, indices: NDArray[np.intp], distances: NDArray[np.float64]) -> sp.csr_array:
         n_queries, k = indices.shape
@@ -192,7 +206,17 @@ class PointIndex(ABC):
     def _nearest_of_all(
         self, queries: Rows, k: int, excluded: NDArray[np.intp] | None
     ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        """Compare with every indexed row: slow, and sure about ties."""
+        """Compare with every indexed row: slow, and sure about ties. Equal queries go once."""
+        if not sp.issparse(queries):
+            distinct, of_query = np.unique(queries, axis=0, return_inverse=True)
+            if len(distinct) < queries.shape[0]:
+                wanted = k + (excluded is not None)
+                indices, distances = self._nearest_of_all(distinct, wanted, None)
+                indices, distances = indices[of_query.ravel()], distances[of_query.ravel()]
+                if excluded is None:
+                    return indices, distances
+                others = others_than(excluded, indices)
+                return indices[others].reshape(-1, k), distances[others].reshape(-1, k)
         indices = np.empty((queries.shape[0], k), dtype=np.intp)
         rough = np.empty(indices.shape)
         step = max(1, ROWS_AT_ONCE // self.n_points)
@@ -248,16 +272,15 @@ class ExactIndex(PointIndex):
 
     def within(self, radius: float, X: Any = None) -> sp.csr_array:
         """Return distances up to ``radius``, of new rows or of the indexed rows to others."""
-        queries = self._rows if X is None else self._space.prepare(X)
-        # A rough search a little wider, then the exact cut, so that i ~ j means j ~ i.
+        queries = self._rows if X is None else self._space.prepare(self._as_stored(X))
         reach = self._space.to_search(radius)
         with limit_threads(self._n_jobs):
             rough = self._search.radius_neighbors_graph(
                 None if X is None else self._shift(queries),
-                radius=reach * (1 + 1e-6),
+                radius=self._widened(reach),
                 mode="distance",
             ).tocsr()
-        rows = np.repeat(np.arange(rough.shape[0]), np.diff(rough.indptr))
+        rows = row_numbers(rough)
         exact = self._space.measure(queries, self._rows, (rows, rough.indices), rough.data)
         inside = exact <= reach
         exact = self._space.from_search(exact[inside])
@@ -283,14 +306,19 @@ class ExactIndex(PointIndex):
             )
         return indices, distances
 
+    def _widened(self, reach: float) -> float:
+        """Return a reach that rounding in the search can't fall short of; the exact cut follows."""
+        if self._center is None:
+            return reach * (1 + 1e-6)
+        shifted = np.asarray(self._shift(self._rows))
+        largest = float(np.einsum("ij,ij->i", shifted, shifted).max())
+        return float(np.sqrt(reach**2 * (1 + 1e-6) + 1e-14 * largest))
+
     def _drown(self, queries: Rows, reach: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Tell where |x|^2 - 2 x.y + |y|^2 has too few digits to order neighbours so close."""
         shifted = np.asarray(self._shift(queries))
         size = np.einsum("ij,ij->i", shifted, shifted)
         return (reach > 0) & (reach**2 < 1e-9 * size)
-
-    def _shift(self, rows: Rows) -> Rows:
-        return rows if self._center is None else rows - self._center
 
 
 def same_entries(a: Any, b: Any) -> bool:
@@ -307,6 +335,13 @@ def to_rows(
 ) -> sp.csr_array:
     """Assemble sparse distances; explicit zeros stay."""
     return sp.csr_array((distances, (rows, columns)), shape=shape)
+
+
+def others_than(own: NDArray[np.intp], indices: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Mark all but the query's own row in every list, or all but the last where it is not there."""
+    itself = indices == own[:, None]
+    itself[~itself.any(axis=1), -1] = True
+    return ~itself
 
 
 def shortest_of_each(

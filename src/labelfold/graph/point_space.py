@@ -20,12 +20,15 @@ from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import paired_euclidean_distances
 from sklearn.preprocessing import normalize
 
-__all__ = ["Metric", "PointSpace", "Rows", "middle"]
+__all__ = ["LEAST_ENTRY", "Metric", "PointSpace", "Rows", "middle", "rows_are_equal"]
 
 Rows = NDArray[np.float64] | sp.csr_array
 Metric = str | Callable[[NDArray[np.float64], NDArray[np.float64]], float]
 
-LARGEST_ENTRY = 1e152  # beyond it squared distances overflow; below its inverse they vanish
+# Searched as Euclidean distance; scikit-learn's minkowski has p = 2 unless told otherwise.
+EUCLIDEAN = ("euclidean", "l2", "minkowski", "sqeuclidean", "cosine")
+LARGEST_ENTRY = 1e152  # beyond it squared distances overflow
+LEAST_ENTRY = 1e-152  # the largest entry being below it, they vanish
 PAIRS_AT_ONCE = 2**17  # entries gathered while distances are measured: they fit the cache
 
 
@@ -44,12 +47,12 @@ class PointSpace:
     @property
     def search_metric(self) -> Metric:
         """The metric in which prepared rows are searched."""
-        return "euclidean" if self.metric in ("euclidean", "l2", "cosine") else self.metric
+        return "euclidean" if self.metric in EUCLIDEAN else self.metric
 
-    def prepare(self, X: Any) -> Rows:
+    def prepare(self, X: Any, *, least: float = 0.0) -> Rows:
         """Check the rows' magnitude and return them as they are searched."""
         rows: Rows = X
-        _check_magnitude(rows)
+        _check_magnitude(rows, least)
         if self.metric == "cosine":
             norms = sp.linalg.norm(rows, axis=1) if sp.issparse(rows) else _norms(rows)
             zero = np.flatnonzero(norms == 0)
@@ -63,10 +66,14 @@ class PointSpace:
 
     def from_search(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
         """Turn distances between prepared rows into distances of the metric."""
+        if self.metric == "sqeuclidean":
+            return distances**2
         return distances**2 / 2 if self.metric == "cosine" else distances
 
     def to_search(self, radius: float) -> float:
         """Turn a radius of the metric into one between prepared rows."""
+        if self.metric == "sqeuclidean":
+            return float(np.sqrt(radius))
         return float(np.sqrt(2 * radius)) if self.metric == "cosine" else radius
 
     def between(self, a: Rows, b: Rows) -> NDArray[np.float64]:
@@ -85,16 +92,30 @@ class PointSpace:
         """Measure the distance of row ``pairs[0][e]`` of ``a`` to row ``pairs[1][e]`` of ``b``.
 
         Metrics other than the Euclidean have no shortcut in the search, so that ``rough`` is
-        already exact for them.
+        exact for them, but for equal rows that rounding keeps apart.
         """
         if self.search_metric != "euclidean":
-            return rough
+            exact = rough.copy()
+            close = np.flatnonzero((rough != 0) & (rough < 1e-12))
+            equal = rows_are_equal(a, pairs[0][close], b, pairs[1][close])
+            exact[close[equal]] = 0
+            return exact
         exact = np.empty(len(rough))
         step = max(1, PAIRS_AT_ONCE // max(1, a.shape[1]))
         for start in range(0, len(rough), step):
             part = slice(start, start + step)
             exact[part] = _paired_distances(a[pairs[0][part]], b[pairs[1][part]])
         return exact
+
+
+def rows_are_equal(
+    a: Any, rows_of_a: NDArray[Any], b: Any, rows_of_b: NDArray[Any]
+) -> NDArray[np.bool_]:
+    """Tell for pairs of rows, dense or sparse, whether they are the same."""
+    if len(rows_of_a) == 0:
+        return np.zeros(0, dtype=bool)
+    differs = a[rows_of_a] != b[rows_of_b]
+    return np.asarray(differs.sum(axis=1)).ravel() == 0
 
 
 def middle(rows: Rows) -> NDArray[np.float64]:
@@ -112,10 +133,10 @@ def _norms(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.sqrt(np.einsum("ij,ij->i", rows, rows))
 
 
-def _check_magnitude(rows: Rows) -> None:
+def _check_magnitude(rows: Rows, least: float) -> None:
     entries = rows.data if sp.issparse(rows) else rows
-    largest = float(np.max(np.abs(entries), initial=0.0)) if entries.size else 0.0
-    if largest > LARGEST_ENTRY or 0 < largest < 1 / LARGEST_ENTRY:
+    largest = max(float(np.max(entries, initial=0.0)), -float(np.min(entries, initial=0.0)))
+    if largest > LARGEST_ENTRY or 0 < largest < least:
         raise ValueError(
             f"X has its largest entry at {largest:.3g}, where squared distances leave the range "
             "of float64: rescale X, for instance with sklearn.preprocessing.MaxAbsScaler."

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from labelfold.graph.edges import row_numbers
 from labelfold.graph.neighbors import Pairs, SearchReport, same_entries, shortest_of_each, to_rows
 
 __all__ = ["PrecomputedIndex"]
@@ -72,7 +73,7 @@ class PrecomputedIndex:
 
 def _keep_nearest(rows: sp.csr_array, n_neighbors: int) -> sp.csr_array:
     """Keep the ``n_neighbors`` smallest entries of every row, ties by column number."""
-    row_of = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    row_of = row_numbers(rows)
     counts = np.diff(rows.indptr)
     if len(counts) and counts.min() < n_neighbors:
         raise ValueError(

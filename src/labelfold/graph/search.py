@@ -20,6 +20,7 @@ from labelfold.graph.precomputed import PrecomputedIndex
 __all__ = ["make_index"]
 
 SEARCHES = ("auto", "exact", "approximate")
+VERY_SLOW = 1e12  # minutes
 QUICK = 2e10  # n^2 d up to which an exact search takes about a second on two cores
 
 
@@ -47,19 +48,22 @@ def make_index(
                 )
             except RecallNotReachedError as error:
                 obstacle = f"it reaches only {error}"
-        if neighbor_search == "approximate":
+        if neighbor_search == "approximate" or _cost(X) > VERY_SLOW:
             warnings.warn(
-                f"neighbor_search='approximate' is not used here, since {obstacle}; the search "
-                "is exact.",
+                f"The approximate search is not used here, since {obstacle}; the search is exact, "
+                "which takes long on many rows.",
                 ApproximateSearchWarning,
                 stacklevel=2,
             )
     return ExactIndex(X, space, n_jobs=n_jobs)
 
 
+def _cost(X: Any) -> float:
+    return float(X.shape[0]) ** 2 * X.shape[1]
+
+
 def _is_slow(X: Any) -> bool:
-    n, n_features = X.shape
-    return n_features > KD_TREE_DIMENSIONS and float(n) ** 2 * n_features > QUICK
+    return X.shape[1] > KD_TREE_DIMENSIONS and _cost(X) > QUICK
 
 
 def _obstacle(X: Any, space: PointSpace) -> str:

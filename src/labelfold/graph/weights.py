@@ -14,7 +14,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["Scale", "WeightFunction", "automatic_scale", "check_scale", "edge_weights"]
+__all__ = [
+    "Scale",
+    "WeightFunction",
+    "automatic_scale",
+    "check_scale",
+    "edge_weights",
+    "relative_heat",
+]
 
 WeightFunction = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 Scale = float | NDArray[np.float64]
@@ -66,15 +73,11 @@ def check_scale(scale: Any, n_samples: int) -> Scale | None:
         )
     if not np.all(np.isfinite(values) & (values > 0)):
         raise ValueError(f"scale={scale!r} must be positive and finite, or 'auto'.")
-    return values if values.ndim else float(values)
+    return values.copy() if values.ndim else float(values)
 
 
 def edge_weights(
-    distances: NDArray[np.float64],
-    scale: Scale,
-    weights: str | WeightFunction,
-    *,
-    nearest: NDArray[np.float64] | None = None,
+    distances: NDArray[np.float64], scale: Scale, weights: str | WeightFunction
 ) -> NDArray[np.float64]:
     """Return one weight an edge.
 
@@ -86,9 +89,6 @@ def edge_weights(
         c of every edge.
     weights : {"heat", "binary"} or callable
         A callable takes distances and scales, arrays of one shape, and returns weights.
-    nearest : ndarray of shape (n_edges,), default=None
-        A length to subtract, squared, before heat's exponential: the same for all edges of one
-        query, it cancels in ratios of weights and keeps those of a far query from being 0 / 0.
     """
     if callable(weights):
         return _checked(weights, distances, np.broadcast_to(scale, distances.shape))
@@ -96,12 +96,26 @@ def edge_weights(
         return np.ones_like(distances)
     if weights != "heat":
         raise ValueError(f"weights={weights!r} is unknown: use 'heat', 'binary' or a callable.")
-    root = np.sqrt(scale)
-    exponent = (distances / root) ** 2
-    if nearest is not None:
-        # (d - m)(d + m) keeps the digits that d^2 - m^2 loses far out.
-        exponent = ((distances - nearest) / root) * ((distances + nearest) / root)
-    return np.maximum(np.exp(-exponent), LEAST_WEIGHT)
+    return np.maximum(np.exp(-((distances / np.sqrt(scale)) ** 2)), LEAST_WEIGHT)
+
+
+def relative_heat(distances: sp.csr_array, scale: Scale) -> NDArray[np.float64]:
+    """Return heat weights of new rows' edges, the largest of every row 1.
+
+    Where only ratios matter, this keeps those of a far row from being 0 / 0.
+
+    Parameters
+    ----------
+    distances : csr_array of shape (n_new, n_samples)
+        Lengths; no row is empty.
+    scale : float or ndarray of shape (n_edges,)
+        c of every edge.
+    """
+    starts, counts = distances.indptr[:-1], np.diff(distances.indptr)
+    lengths = distances.data / np.sqrt(scale)
+    least = np.repeat(np.minimum.reduceat(lengths, starts), counts)
+    # (a - b)(a + b) keeps the digits that a^2 - b^2 loses far out.
+    return np.maximum(np.exp(-(lengths - least) * (lengths + least)), LEAST_WEIGHT)
 
 
 def _checked(

@@ -265,7 +265,7 @@ def _encode(labeled: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
 def _narrow(labeled: NDArray[Any]) -> NDArray[Any]:
     """Turn objects that are all numbers into a numeric array; keep objects that are all text."""
     kinds = {
-        "text" if isinstance(v, str) else "number" if _is_number(v) else type(v).__name__
+        "text" if isinstance(v, str | bytes) else "number" if _is_number(v) else type(v).__name__
         for v in labeled
     }
     if kinds <= {"text"}:

@@ -21,16 +21,16 @@ class EigenCertificate:
     solver : str
         "dense", "arpack" or "chebyshev".
     residuals : ndarray of shape (n_pairs,)
-        |B u - mu u| of every pair on the operator that was solved, whose spectrum lies in
-        [-1, 1], with |u| = 1: an eigenvalue is off by no more than this.
+        ``|B u - mu u|`` of every pair on the operator that was solved, whose spectrum lies in
+        [-1, 1], for u of length 1: an eigenvalue is off by no more than this.
     orthogonality : float
-        Largest entry of |U^T U - I|.
+        Largest entry of ``|U^T U - I|``.
     tol : float
         What the residuals had to reach.
     n_products : int
         Number of products with the graph's weights; 0 for the dense solver.
     fragile : tuple of int
-        Coordinates with |1 - lambda| < 0.1, which extend badly to new points.
+        Coordinates with ``|1 - lambda| < 0.1``, which extend badly to new points.
     """
 
     solver: str

@@ -27,13 +27,21 @@ from labelfold.progress import Progress, report_nothing
 from labelfold.solvers import chebyshev, lanczos
 from labelfold.solvers.certificates import EigenCertificate
 
-__all__ = ["Adjacency", "Eigenpairs", "smallest_eigenpairs"]
+__all__ = [
+    "Adjacency",
+    "Eigenpairs",
+    "check_normalization",
+    "check_solver",
+    "smallest_eigenpairs",
+]
 
 Array = NDArray[np.float64]
 
+NORMALIZATIONS = ("degree", "none")
 SOLVERS = ("auto", "dense", "arpack", "chebyshev")
 DENSE_SIZE = 1000  # nodes up to which LAPACK is as quick as ARPACK
 TOLERANCE = 1e-8  # on the residuals
+FINEST = 1e-12  # that is asked of them anywhere
 SAME_EIGENVALUE = 1e-10  # apart: below it a basis of the common eigenspace is arbitrary
 
 
@@ -93,25 +101,23 @@ def smallest_eigenpairs(
     Returns
     -------
     Eigenpairs
-        Signs, and bases of eigenspaces of dimension two and more, are fixed by a rule, so that
-        they do not depend on rounding.
+        Signs, and bases of eigenspaces of two or more dimensions, are fixed by a rule, so that
+        they do not depend on rounding; unless ``n_pairs`` cuts through such an eigenspace.
     """
     n = adjacency.size
     if not 1 <= n_pairs <= n:
         raise ValueError(f"n_pairs={n_pairs} must lie between 1 and the number of nodes, {n}.")
     operator = _Operator(adjacency, normalization)
-    known = operator.null_vectors(np.zeros(n, dtype=int) if pieces is None else pieces)
-    known = known[:, :n_pairs]
+    pieces = np.zeros(n, dtype=int) if pieces is None else pieces
+    known = operator.null_vectors(pieces, n_pairs)
     n_wanted = n_pairs - known.shape[1]
     chosen = _choose(solver, n, n_wanted)
     if n_wanted == 0:
         mu, U = np.empty(0), np.empty((n, 0))
     elif chosen == "dense":
         mu, U = _solve_dense(operator, known, n_wanted)
-    elif chosen == "arpack":
-        mu, U, chosen = _solve_lanczos(operator, known, n_wanted, tol, progress)
     else:
-        mu, U = _solve_chebyshev(operator, known, n_wanted, tol, progress)
+        mu, U, chosen, tol = _solve_iteratively(operator, known, n_wanted, chosen, tol, progress)
     U = _canonical(mu, U)
     mu, U = np.concatenate([np.ones(known.shape[1]), mu]), np.hstack([known, U])
     certificate = _certify(operator, mu, U, chosen, tol)
@@ -122,6 +128,7 @@ class _Operator:
     """B of the module's first lines: B x = a x + s W (s x)."""
 
     def __init__(self, adjacency: Adjacency, normalization: str) -> None:
+        check_normalization(normalization)
         self._adjacency = adjacency
         self._degrees = adjacency.degrees
         self.n_products = 0
@@ -132,12 +139,10 @@ class _Operator:
             # An isolated node is a component: mu = 1.
             self._a = isolated.astype(float) if isolated.any() else None
             self._unit = 1.0
-        elif normalization == "none":
+        else:
             self._unit = float(self._degrees.max()) or 1.0
             self._s = np.full(adjacency.size, 1 / np.sqrt(self._unit))
             self._a = 1 - self._degrees / self._unit
-        else:
-            raise ValueError(f"normalization={normalization!r} is unknown: use 'degree' or 'none'.")
         self._by_degree = normalization == "degree"
 
     @property
@@ -153,14 +158,16 @@ class _Operator:
             product += self._a[column] * x
         return product
 
-    def null_vectors(self, pieces: NDArray[np.integer]) -> Array:
-        """Return the normalised indicator of every component, the largest component first."""
+    def null_vectors(self, pieces: NDArray[np.integer], most: int) -> Array:
+        """Return normalised indicators of components, the largest component first."""
         values = 1 / self._s if self._by_degree else np.ones(self.size)
         sizes = np.bincount(pieces)
         rank = np.empty(len(sizes), dtype=int)
         rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
-        U = np.zeros((self.size, len(sizes)))
-        U[np.arange(self.size), rank[pieces]] = values
+        column = rank[pieces]
+        rows = np.flatnonzero(column < most)
+        U = np.zeros((self.size, min(most, len(sizes))))
+        U[rows, column[rows]] = values[rows]
         return np.asarray(U / np.linalg.norm(U, axis=0))
 
     def eigenvalues(self, mu: Array) -> Array:
@@ -174,24 +181,45 @@ class _Operator:
     def _settle_weak_nodes(self, mu: Array, U: Array, V: Array) -> Array:
         """Compute nodes of next to no degree from their neighbours.
 
-        v = u / sqrt(degree) blows up the rounding error of u there; the eigenvector equation
-        v_i = sum_j w_ij v_j / (mu d_i), iterated, has no such factor.
+        v = u / sqrt(degree) blows up the rounding error of u there. The eigenvector equation
+        mu d_i v_i = sum_j w_ij v_j has no such factor: it is solved for these nodes, given the
+        others.
         """
         d = self._degrees
-        weak = (d > 0) & (d < 1e-10 * d.max()) & np.all(np.abs(U) < 1e-6, axis=1)
-        if not weak.any():
+        tiny = (d > 0) & (d < 1e-10 * d.max()) & np.all(np.abs(U) < 1e-6, axis=1)
+        weak = np.flatnonzero(tiny)
+        if len(weak) == 0:
             return V
-        solid = np.abs(mu) > 0.1
-        V[np.ix_(weak, solid)] = 0
-        for _ in range(50):
-            means = self._adjacency.product(V)[weak] / d[weak, None]
-            V[np.ix_(weak, solid)] = means[:, solid] / mu[solid]
+        among = np.empty((len(weak), len(weak)))
+        for start in range(0, len(weak), 64):
+            unit = np.zeros((self.size, len(weak[start : start + 64])))
+            unit[weak[start : start + 64], np.arange(unit.shape[1])] = 1
+            among[:, start : start + 64] = self._adjacency.product(unit)[weak] / d[weak, None]
+        others = V.copy()
+        others[weak] = 0
+        given = self._adjacency.product(others)[weak] / d[weak, None]
+        for column in np.flatnonzero((np.abs(mu) > 0.1) & (mu != 1)):
+            system = mu[column] * np.eye(len(weak)) - among
+            V[weak, column] = np.linalg.lstsq(system, given[:, column], rcond=None)[0]
         return V
 
 
-def _choose(solver: str, n: int, n_wanted: int) -> str:
+def check_solver(solver: str) -> None:
+    """Refuse the name of a solver that there is not."""
     if solver not in SOLVERS:
         raise ValueError(f"eigen_solver={solver!r} is unknown: use one of {SOLVERS}.")
+
+
+def check_normalization(normalization: str) -> None:
+    """Refuse the name of a normalisation that there is not."""
+    if normalization not in NORMALIZATIONS:
+        raise ValueError(
+            f"normalization={normalization!r} is unknown: use one of {NORMALIZATIONS}."
+        )
+
+
+def _choose(solver: str, n: int, n_wanted: int) -> str:
+    check_solver(solver)
     if solver == "arpack" and n_wanted >= n - 1:
         return "dense"  # ARPACK needs room for a subspace larger than what is wanted
     if solver == "auto":
@@ -208,14 +236,33 @@ def _solve_dense(operator: _Operator, known: Array, n_wanted: int) -> tuple[Arra
     return values[::-1][:n_wanted], vectors[:, ::-1][:, :n_wanted]
 
 
-def _solve_lanczos(
-    operator: _Operator, known: Array, n_wanted: int, tol: float, progress: Progress
-) -> tuple[Array, Array, str]:
-    """Return the top pairs by ARPACK, or where that stalls by subspace iteration."""
-    found = lanczos.top_eigenpairs(operator, n_wanted, aside=known, tol=tol, progress=progress)
-    if found is not None:
-        return *found, "arpack"
-    return *_solve_chebyshev(operator, known, n_wanted, tol, progress), "chebyshev"
+def _solve_iteratively(
+    operator: _Operator, known: Array, n_wanted: int, solver: str, tol: float, progress: Progress
+) -> tuple[Array, Array, str, float]:
+    """Return the top pairs, the solver that found them, and the residual they had to reach.
+
+    Where the smallest eigenvalue is itself no larger than the tolerance, as on long thin graphs,
+    any mixture of the first vectors would pass: there the residual must be a part of it.
+    """
+    if solver == "arpack":
+        found = lanczos.top_eigenpairs(operator, n_wanted, aside=known, tol=tol, progress=progress)
+        if found is not None:
+            needed = _needed(found[0], tol)
+            if needed == tol or _residuals(operator, *found).max() <= needed:
+                return *found, "arpack", needed
+    mu, U = _solve_chebyshev(operator, known, n_wanted, tol, progress)
+    needed = _needed(mu, tol)
+    if needed < tol:
+        mu, U = _solve_chebyshev(operator, known, n_wanted, needed, progress)
+    return mu, U, "chebyshev", needed
+
+
+def _needed(mu: Array, tol: float) -> float:
+    return float(np.clip((1 - mu[0]) / 100, min(tol, FINEST), tol))
+
+
+def _residuals(operator: _Operator, mu: Array, U: Array) -> Array:
+    return np.asarray(np.linalg.norm(operator(U) - U * mu, axis=0))
 
 
 def _solve_chebyshev(
@@ -252,7 +299,7 @@ def _certify(operator: _Operator, mu: Array, U: Array, solver: str, tol: float) 
     n_products = operator.n_products
     certificate = EigenCertificate(
         solver=solver,
-        residuals=np.linalg.norm(operator(U) - U * mu, axis=0),
+        residuals=_residuals(operator, mu, U),
         orthogonality=float(np.max(np.abs(U.T @ U - np.eye(len(mu))))),
         tol=tol,
         n_products=n_products,

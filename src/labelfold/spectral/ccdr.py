@@ -6,7 +6,6 @@ Laplacian eigenmaps would: the classes draw together, the rest follows its neigh
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -77,7 +76,7 @@ class CCDR(GraphEmbedder):
         How good the solve is, and which coordinates extend badly to new points.
     n_features_in_ : int
         Number of features seen in fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has string names.
 
     See Also
@@ -86,9 +85,13 @@ class CCDR(GraphEmbedder):
 
     Notes
     -----
-    Minimises sum_ki c_ki |z_k - y_i|^2 + (beta / 2) sum_ij w_ij |y_i - y_j|^2 (CCDR-MC eq. 12)
-    over class centres z_k and points y_i, with Z D Z^T = I and Z D 1 = 0, by the generalised
-    eigenvectors of G = [[0, C], [C^T, beta W]] (eq. 13-14). A new point goes where eq. 19 puts it.
+    Minimises ::
+
+        sum_ki c_ki |z_k - y_i|^2 + (beta / 2) sum_ij w_ij |y_i - y_j|^2
+
+    (CCDR-MC eq. 12) over class centres z_k and points y_i, with ``Z D Z^T = I`` and ``Z D 1 = 0``,
+    by the generalised eigenvectors of ``G = [[0, C], [C^T, beta W]]`` (eq. 13-14). A new point
+    goes where eq. 19 puts it.
 
     The cost is that of the neighbour search plus O(nnz(W) + n_labeled) for each product.
 
@@ -182,10 +185,20 @@ class CCDR(GraphEmbedder):
             return PartialLabels.none(n_samples)
         return PartialLabels.from_y(y, n_samples=n_samples)
 
+    def _check_parameters(self, labels: PartialLabels) -> None:
+        super()._check_parameters(labels)
+        beta: Any = self.beta
+        if not isinstance(beta, int | float | np.number) or not LEAST_BETA <= beta <= LARGEST_BETA:
+            raise ValueError(
+                f"beta={beta!r} must be a number from {LEAST_BETA} to {LARGEST_BETA}: small to "
+                "follow the labels (0.01), large to follow the geometry (100). With beta=0 "
+                "unlabelled points would have no edge; for no influence of labels use "
+                "LaplacianEigenmaps."
+            )
+
     def _embed(self, graph: NeighborGraph, labels: PartialLabels, progress: Progress) -> None:
         class_weight, edge_weight = self._balance()
         n_classes = labels.n_classes
-        n_components = self._check_n_components(graph.n_points + n_classes)
         graph = self._join(graph, labels.codes)
         if n_classes:
             adjacency = with_class_nodes(
@@ -196,7 +209,7 @@ class CCDR(GraphEmbedder):
             )
         else:
             adjacency = SparseAdjacency(graph.weights)
-        pairs = eigenmap(adjacency, n_components, solver=self.eigen_solver, progress=progress)
+        pairs = eigenmap(adjacency, self.n_components, solver=self.eigen_solver, progress=progress)
         self.graph_ = graph
         self.classes_ = labels.classes
         self.eigenvalues_ = pairs.values
@@ -210,15 +223,7 @@ class CCDR(GraphEmbedder):
 
     def _balance(self) -> tuple[float, float]:
         """Return the weights of class edges and of neighbour edges, the larger one 1."""
-        beta = self.beta
-        if not isinstance(beta, Real) or not LEAST_BETA <= beta <= LARGEST_BETA:
-            raise ValueError(
-                f"beta={beta!r} must be a positive number: small to follow the labels (0.01), "
-                "large to follow the geometry (100). With beta=0 unlabelled points would have no "
-                "edge; for no influence of labels use LaplacianEigenmaps."
-            )
-        beta = float(beta)
-        return 1 / max(beta, 1.0), min(beta, 1.0)
+        return 1 / max(self.beta, 1.0), min(self.beta, 1.0)
 
     def _codes_in_fit(self, labels: PartialLabels) -> NDArray[np.intp]:
         """Return positions in ``classes_``, -1 for unlabelled rows."""

@@ -14,6 +14,7 @@ from labelfold.graph import NeighborGraph
 from labelfold.graph.adjacency import SparseAdjacency
 from labelfold.labels import PartialLabels
 from labelfold.progress import Progress
+from labelfold.solvers.eigen import check_normalization
 from labelfold.spectral.eigenmap import eigenmap
 
 __all__ = ["LaplacianEigenmaps"]
@@ -63,7 +64,7 @@ class LaplacianEigenmaps(GraphEmbedder):
         How good the solve is.
     n_features_in_ : int
         Number of features seen in fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has string names.
 
     See Also
@@ -72,8 +73,8 @@ class LaplacianEigenmaps(GraphEmbedder):
 
     Notes
     -----
-    Minimises sum_ij w_ij |y_i - y_j|^2 subject to Y^T D Y = I and Y^T D 1 = 0 (CCDR-2005 eq. 3);
-    with ``normalization="none"`` D is replaced by I in both constraints.
+    Minimises ``sum_ij w_ij |y_i - y_j|^2`` subject to ``Y^T D Y = I`` and ``Y^T D 1 = 0``
+    (CCDR-2005 eq. 3); with ``normalization="none"`` D is replaced by I in both constraints.
 
     The cost is that of the neighbour search plus O(nnz) for each product with the weights; no
     n x n array is made beyond the dense solver's 1,000 points.
@@ -124,12 +125,15 @@ class LaplacianEigenmaps(GraphEmbedder):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def _check_parameters(self, labels: PartialLabels) -> None:
+        super()._check_parameters(labels)
+        check_normalization(self.normalization)
+
     def _embed(self, graph: NeighborGraph, labels: PartialLabels, progress: Progress) -> None:
-        n_components = self._check_n_components(graph.n_points)
         graph = self._join(graph)
         pairs = eigenmap(
             SparseAdjacency(graph.weights),
-            n_components,
+            self.n_components,
             normalization=self.normalization,
             solver=self.eigen_solver,
             progress=progress,
