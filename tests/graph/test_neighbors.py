@@ -229,6 +229,12 @@ def test_bad_precomputed(given, message):
         NeighborGraph.build(given, n_neighbors=2, metric="precomputed")
 
 
+def test_given_distances_that_differ_both_ways_count_as_the_shorter():
+    given = np.array([[0, 1.0, 4], [3, 0, 2], [4, 5, 0]])
+    graph = NeighborGraph.build(given, n_neighbors=2, metric="precomputed")
+    np.testing.assert_array_equal(graph.distances.toarray(), [[0, 1, 4], [1, 0, 2], [4, 2, 0]])
+
+
 def test_radius_is_an_epsilon_ball():
     X = np.random.default_rng(0).random((200, 2))
     graph = NeighborGraph.build(X, radius=0.15, weights="binary")
