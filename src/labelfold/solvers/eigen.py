@@ -42,7 +42,7 @@ SOLVERS = ("auto", "dense", "arpack", "chebyshev")
 DENSE_SIZE = 1000  # nodes up to which LAPACK is as quick as ARPACK
 TOLERANCE = 1e-8  # on the residuals
 FINEST = 1e-12  # that is asked of them anywhere
-SAME_EIGENVALUE = 1e-10  # apart: below it a basis of the common eigenspace is arbitrary
+SAME_EIGENVALUE = 1e-13  # apart: below it a basis of the common eigenspace is arbitrary
 
 
 class Adjacency(Protocol):
