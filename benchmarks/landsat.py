@@ -26,10 +26,10 @@ def main() -> None:
     model = CCDR(14, beta=0.5, n_neighbors=4)
     labels = hide_labels(np.concatenate([y, y_test]), np.arange(n))
     Z = model.fit_transform(np.vstack([X, X_test]), labels)
-    Z = Z / Z.std(axis=0)
     by_k = {k: error(KNeighborsClassifier(k).fit(Z[:n], y).predict(Z[n:])) for k in range(1, 12)}
     best = min(by_k, key=lambda k: by_k[k])
-    scores = LinearRegression().fit(Z[:n], y[:, None] == model.classes_).predict(Z[n:])
+    scaled = Z / Z.std(axis=0)  # changes nothing but the conditioning of least squares
+    scores = LinearRegression().fit(scaled[:n], y[:, None] == model.classes_).predict(scaled[n:])
     linear = error(model.classes_[scores.argmax(axis=1)])
     print("Landsat, test error                      ours    paper")
     print(f"3-NN on raw features                  {raw:7.2%}    9.65%")

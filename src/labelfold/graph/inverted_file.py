@@ -88,7 +88,8 @@ class InvertedFileIndex(PointIndex):
 
     def within(self, radius: float, X: Any = None) -> sp.csr_array:
         """Return all distances up to ``radius``, which lists can't promise: searched exactly."""
-        return ExactIndex(self._X, self._space, n_jobs=self._n_jobs).within(radius, X)
+        exact = ExactIndex(self._X, self._space, n_jobs=self._n_jobs, copy=False)
+        return exact.within(radius, X)
 
     def search_lists(
         self, queries: Rows, k: int, *, own: NDArray[np.intp] | None
@@ -126,7 +127,7 @@ class InvertedFileIndex(PointIndex):
     def _choose_probes(self, sample: NDArray[np.intp], k: int) -> tuple[int, float]:
         """Return the least number of lists that reaches the recall goal, and the recall."""
         queries = self._rows[sample]
-        exact = ExactIndex(self._X, self._space, n_jobs=self._n_jobs)
+        exact = ExactIndex(self._X, self._space, n_jobs=self._n_jobs, copy=False)
         # The nearest of all is the row itself, or one equal to it.
         nearest, distances = exact.search_lists(queries, k + 1, own=None)
         most = max(1, len(self._centroids) // 4)

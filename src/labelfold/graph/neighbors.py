@@ -63,6 +63,11 @@ class SearchReport:
     recall: float = 1.0
     n_checked: int = 0
 
+    def __str__(self) -> str:
+        if self.n_checked == 0:
+            return f"{self.backend}, exact"
+        return f"{self.backend}, recall {self.recall:.3f} on {self.n_checked} rows"
+
 
 class NeighborIndex(Protocol):
     """What a graph needs of a neighbour search: its own rows' neighbours, and new rows'."""
@@ -100,8 +105,8 @@ class NeighborIndex(Protocol):
 class PointIndex(ABC):
     """What exact and approximate search over rows share: measuring and comparing rows."""
 
-    def __init__(self, X: Any, space: PointSpace) -> None:
-        self._X = X.copy()  # the caller may write into X later
+    def __init__(self, X: Any, space: PointSpace, *, copy: bool = True) -> None:
+        self._X = X.copy() if copy else X  # the caller may write into X later
         self._space = space
         self._rows = space.prepare(self._X, least=LEAST_ENTRY)
         self._center: NDArray[np.float64] | None = None
@@ -248,8 +253,10 @@ class PointIndex(ABC):
 class ExactIndex(PointIndex):
     """Exact search with scikit-learn: a k-d tree in few dimensions, else pairwise reduction."""
 
-    def __init__(self, X: Any, space: PointSpace, *, n_jobs: int | None = None) -> None:
-        super().__init__(X, space)
+    def __init__(
+        self, X: Any, space: PointSpace, *, n_jobs: int | None = None, copy: bool = True
+    ) -> None:
+        super().__init__(X, space, copy=copy)
         self._n_jobs = n_jobs
         dense = not sp.issparse(self._rows)
         tree = (
