@@ -31,6 +31,7 @@ Operator = Callable[[Array], Array]
 GROWTH = 100.0  # of the polynomial, from the bound to the top
 RESTARTS = 60  # after which it has stalled
 OPTIMISM = 0.8  # where the bound is tried next if that stalls, between the safe one and the top
+BASIS_ENTRIES = 2**27  # of the short run: a gigabyte
 ROUGH = 1e-3  # tolerance when looking for an eigenvalue that was missed
 
 
@@ -101,7 +102,7 @@ def _lower_bound(apply: Operator, aside: Array, k: int, rng: np.random.Generator
     n = len(aside)
     v = _orthogonal(rng.standard_normal(n), aside)
     v /= np.linalg.norm(v)
-    n_steps = min(3 * k + 20, n - aside.shape[1])
+    n_steps = min(3 * k + 20, max(k, BASIS_ENTRIES // n), n - aside.shape[1])
     basis = np.empty((n_steps, n))
     diagonal, off_diagonal = [], []
     for step in range(n_steps):
