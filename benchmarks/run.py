@@ -25,7 +25,13 @@ def run_mnist(n_repeats: int, n_threads: int) -> list[str]:
     before = environment(n_threads)
     measured = {
         name: in_child("mnist", name, n_threads, n_repeats=n_repeats)
-        for name in ("labelfold", "umap", "umap_reproducible", "spectral_embedding")
+        for name in (
+            "labelfold",
+            "spectral_embedding",
+            "umap",
+            "umap_labels",
+            "umap_labels_seed",
+        )
     }
     write_results(RESULTS / "mnist.json", {"environment": before, **measured})
     ours = measured["labelfold"]

@@ -36,7 +36,7 @@ class SparseAdjacency:
     def reordered(self) -> tuple[SparseAdjacency, NDArray[np.int32]]:
         """Return the graph with neighbours numbered close to each other, and the old numbers.
 
-        Products are memory-bound, and on 250,000 points or more several times quicker so.
+        Products are memory-bound: neighbours should be near each other in memory.
         """
         order = sp.csgraph.reverse_cuthill_mckee(self.matrix, symmetric_mode=True)
         matrix = self.matrix[order][:, order]
