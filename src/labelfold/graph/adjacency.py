@@ -43,11 +43,6 @@ class SparseAdjacency:
         matrix.sort_indices()
         return SparseAdjacency(matrix), np.asarray(order)
 
-    def components(self) -> NDArray[np.int32]:
-        """Return for every node the number of its connected component."""
-        _, labels = sp.csgraph.connected_components(self.matrix, directed=False)
-        return np.asarray(labels)
-
 
 def with_class_nodes(
     weights: sp.csr_array, membership: sp.csr_array, *, class_weight: float, edge_weight: float
