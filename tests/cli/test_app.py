@@ -73,6 +73,7 @@ def test_help_and_version_load_no_numerical_package():
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send")
 def test_ctrl_c_ends_with_130_and_leaves_nothing(tmp_path):
     script = textwrap.dedent("""
+        import signal
         import time
         import labelfold.cli.digits_experiment as experiment
         from labelfold.cli import main
@@ -81,6 +82,8 @@ def test_ctrl_c_ends_with_130_and_leaves_nothing(tmp_path):
             print("working", flush=True)
             time.sleep(60)
 
+        # A shell's background job, and all it starts, ignores SIGINT.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         experiment.run_experiment = work_forever
         main()
     """)
