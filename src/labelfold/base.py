@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,7 +33,25 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     A subclass has the graph's parameters in its constructor, states its objective in ``_embed``,
     which sets ``embedding_`` and ``graph_``, and carries it to new points in ``_extend``.
+
+    Attributes
+    ----------
+    takes_partial_labels : bool
+        Whether ``fit`` makes use of a y in which some rows are unlabelled.
+    graph_parameters : tuple of str
+        Parameters that determine the graph: fits that agree in them can share one.
     """
+
+    takes_partial_labels: ClassVar[bool] = False
+    graph_parameters: ClassVar[tuple[str, ...]] = (
+        "n_neighbors",
+        "radius",
+        "metric",
+        "weights",
+        "scale",
+        "neighbor_search",
+        "random_state",
+    )
 
     def fit(self, X: Any, y: Any = None, *, graph: NeighborGraph | None = None) -> Self:
         """Embed the rows of X.
@@ -72,6 +90,22 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         self.fit(X, y, graph=graph)
         return np.array(self.embedding_)
+
+    def build_graph(self, X: Any) -> NeighborGraph:
+        """Build the graph that :meth:`fit` would build, to be shared by many fits.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Points, as for :meth:`fit`.
+
+        Returns
+        -------
+        NeighborGraph
+            For ``fit(X, y, graph=...)`` of all estimators with the same graph parameters.
+        """
+        parameters = {name: getattr(self, name) for name in self.graph_parameters}
+        return NeighborGraph.build(X, **parameters, n_jobs=self.n_jobs, verbose=self.verbose)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Map new rows, each by itself and without labels.

@@ -68,7 +68,7 @@ def test_refuses_what_can_be_read_in_two_ways(y, message):
 
 
 def test_column_vector_warns():
-    with pytest.warns(DataConversionWarning, match="column vector"):
+    with pytest.warns(DataConversionWarning, match="column-vector"):
         labels = PartialLabels.from_y(np.array([[0], [1], [-1]]))
     np.testing.assert_array_equal(labels.codes, [0, 1, -1])
 

@@ -225,3 +225,33 @@ def test_pieces_joined_by_a_class_node_need_no_bridge():
     y[[1, 40, 41]] = -1
     with pytest.warns(DisconnectedGraphWarning, match="2 pieces"):
         CCDR(2, n_neighbors=6).fit(X, y)
+
+
+@pytest.mark.parametrize("solver", ["dense", "arpack"])
+@pytest.mark.parametrize("method", [CCDR, LaplacianEigenmaps])
+def test_truncated_is_the_fit_with_fewer_components(method, solver):
+    X, y, _ = make_swiss_roll(400, random_state=0)
+    y = hide_labels(y, np.arange(100))
+    wide = method(6, eigen_solver=solver).fit(X, y)
+    narrow, fresh = wide.truncated(3), method(3, eigen_solver=solver).fit(X, y)
+    assert narrow.get_params() == fresh.get_params()
+    assert wide.embedding_.shape == (400, 6)
+    np.testing.assert_allclose(narrow.embedding_, fresh.embedding_, atol=1e-7)
+    np.testing.assert_allclose(narrow.eigenvalues_, fresh.eigenvalues_, atol=1e-10)
+    np.testing.assert_allclose(narrow.transform(X + 0.1), fresh.transform(X + 0.1), atol=1e-6)
+    assert len(narrow.certificate_.residuals) == len(fresh.certificate_.residuals)
+    assert narrow.certificate_.fragile == fresh.certificate_.fragile
+    if method is CCDR:
+        np.testing.assert_allclose(narrow.class_centers_, fresh.class_centers_, atol=1e-7)
+    for wrong in (0, 7, 2.0):
+        with pytest.raises(ValueError, match="must be an integer from 1 to the 6"):
+            wide.truncated(wrong)
+
+
+def test_build_graph_is_the_graph_of_fit():
+    X, y, _ = make_swiss_roll(200, random_state=0)
+    model = CCDR(2, n_neighbors=7, weights="binary")
+    graph = model.build_graph(X)
+    fresh = CCDR(2, n_neighbors=7, weights="binary").fit(X, y)
+    assert (graph.weights != fresh.graph_.weights).nnz == 0
+    np.testing.assert_array_equal(model.fit(X, y, graph=graph).embedding_, fresh.embedding_)

@@ -177,8 +177,8 @@ def _as_vector(y: ArrayLike) -> NDArray[Any]:
             values = np.asarray(y, dtype=object)
     if values.ndim == 2 and values.shape[1] == 1:
         warnings.warn(
-            f"y has shape {values.shape}: a column vector was passed where one label a row was "
-            "expected; it is read as y.ravel().",
+            "A column-vector y was passed when a 1d array was expected: y has shape "
+            f"{values.shape} and is read as y.ravel().",
             DataConversionWarning,
             stacklevel=3,
         )
@@ -205,6 +205,8 @@ def _is_unlabeled(values: NDArray[Any]) -> NDArray[np.bool_]:
         missing = minus_one = np.zeros(len(values), dtype=bool)
         present = values
     else:
+        if kind == "c":
+            raise ValueError(f"Complex data not supported: y has dtype {values.dtype}.")
         raise ValueError(
             f"Unknown label type: y has dtype {values.dtype}; use integers, strings or objects."
         )

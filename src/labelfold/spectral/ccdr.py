@@ -13,13 +13,12 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from labelfold.base import GraphEmbedder
 from labelfold.extend.nystrom import extend_by_degree
 from labelfold.graph import NeighborGraph
 from labelfold.graph.adjacency import SparseAdjacency, with_class_nodes
 from labelfold.labels import PartialLabels
 from labelfold.progress import Progress
-from labelfold.spectral.eigenmap import eigenmap
+from labelfold.spectral.eigenmap import EigenmapEmbedder, eigenmap
 from labelfold.threads import limit_threads
 
 __all__ = ["CCDR"]
@@ -27,7 +26,7 @@ __all__ = ["CCDR"]
 LEAST_BETA, LARGEST_BETA = 1e-100, 1e100  # products with any weight stay in float64's range
 
 
-class CCDR(GraphEmbedder):
+class CCDR(EigenmapEmbedder):
     """Classification constrained dimensionality reduction: a map that respects labels.
 
     Parameters
@@ -117,6 +116,8 @@ class CCDR(GraphEmbedder):
     >>> model.embedding_.shape, model.class_centers_.shape
     ((500, 2), (2, 2))
     """
+
+    takes_partial_labels = True
 
     def __init__(
         self,
@@ -216,6 +217,10 @@ class CCDR(GraphEmbedder):
         self.class_centers_ = pairs.vectors[:n_classes]
         self.embedding_ = pairs.vectors[n_classes:]
         self.certificate_ = pairs.certificate
+
+    def _keep(self, n_components: int) -> None:
+        super()._keep(n_components)
+        self.class_centers_ = self.class_centers_[:, :n_components]
 
     def _extend(self, found: sp.csr_array) -> NDArray[np.float64]:
         relative = self.graph_.weigh(found, relative=True)

@@ -1,17 +1,65 @@
-"""The step that all spectral maps share: a graph's eigenvectors but the constant one."""
+"""What all spectral maps share: they are a graph's eigenvectors but the constant one.
+
+So the map of few dimensions is the beginning of the map of more.
+"""
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
+from labelfold.base import GraphEmbedder
 from labelfold.graph.adjacency import SparseAdjacency
 from labelfold.progress import Progress
 from labelfold.solvers.certificates import fragile_coordinates
 from labelfold.solvers.eigen import Eigenpairs, smallest_eigenpairs
 
-__all__ = ["eigenmap"]
+__all__ = ["EigenmapEmbedder", "eigenmap"]
+
+
+class EigenmapEmbedder(GraphEmbedder):
+    """Base of embedders whose coordinates are eigenvectors in ascending order."""
+
+    def truncated(self, n_components: int) -> Self:
+        """Return the fitted map of fewer dimensions, without another solve.
+
+        Parameters
+        ----------
+        n_components : int
+            Number of coordinates to keep, from the first one on.
+
+        Returns
+        -------
+        estimator
+            A fitted copy that shares the graph: what ``fit`` with that many components gives, up
+            to the tolerance of the solver.
+        """
+        check_is_fitted(self)
+        n_fitted = self.embedding_.shape[1]
+        if not isinstance(n_components, int | np.integer) or not 1 <= n_components <= n_fitted:
+            raise ValueError(
+                f"n_components={n_components!r} must be an integer from 1 to the {n_fitted} that "
+                "were fitted: fit again for more."
+            )
+        kept = copy.copy(self)
+        kept.n_components = n_components
+        kept._keep(n_components)
+        return kept
+
+    def _keep(self, n_components: int) -> None:
+        """Cut the fitted attributes to the first coordinates."""
+        certificate: Any = self.certificate_
+        self.embedding_ = self.embedding_[:, :n_components]
+        self.eigenvalues_ = self.eigenvalues_[:n_components]
+        self.certificate_ = replace(
+            certificate,
+            residuals=certificate.residuals[: n_components + 1],  # the constant's comes first
+            fragile=tuple(c for c in certificate.fragile if c < n_components),
+        )
 
 
 def eigenmap(

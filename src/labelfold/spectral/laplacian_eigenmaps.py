@@ -8,19 +8,18 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from labelfold.base import GraphEmbedder
 from labelfold.extend.nystrom import extend_by_degree, extend_unnormalized
 from labelfold.graph import NeighborGraph
 from labelfold.graph.adjacency import SparseAdjacency
 from labelfold.labels import PartialLabels
 from labelfold.progress import Progress
 from labelfold.solvers.eigen import check_normalization
-from labelfold.spectral.eigenmap import eigenmap
+from labelfold.spectral.eigenmap import EigenmapEmbedder, eigenmap
 
 __all__ = ["LaplacianEigenmaps"]
 
 
-class LaplacianEigenmaps(GraphEmbedder):
+class LaplacianEigenmaps(EigenmapEmbedder):
     """Laplacian eigenmaps: neighbours stay neighbours.
 
     Parameters

@@ -1,0 +1,182 @@
+"""Heads: from coordinates in a map and labels of some points to a class for every point.
+
+A head is any scikit-learn classifier. This module has the one that scikit-learn lacks, the
+least-squares classifier of CCDR-MC section V.A, and the names under which the usual heads go.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.linear_model import LinearRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from labelfold.labels.transduction import nearest_distributions
+
+__all__ = ["LeastSquaresClassifier", "make_head"]
+
+HEADS = ("linear", "knn")
+N_NEIGHBORS = 3  # as in CCDR-2005 section 4
+CONSTANT = 1e-10  # a column that varies by less, relative to its size, is constant but for rounding
+
+
+class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
+    """Linear classifier by least squares, one class against all others (CCDR-MC section V.A).
+
+    Parameters
+    ----------
+    fit_intercept : bool, default=True
+        Whether the scores have a constant term. CCDR-2005's rule, the sign of a^T y for two
+        classes, is the one without.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    coef_ : ndarray of shape (n_classes, n_features)
+        Coefficients of the scores, a row a class.
+    intercept_ : ndarray of shape (n_classes,)
+        Constant terms.
+    rank_ : int
+        Rank of the coordinates: below n_features the fit is not unique, and the one with the
+        smallest coefficients for coordinates of unit variance is taken.
+    n_features_in_ : int
+        Number of features seen in fit.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X has string names.
+
+    Notes
+    -----
+    For every class k minimises ``sum_i (y_i^T a_k + b_k - c_ki)^2``, where c_ki is 1 for a member
+    and 0 otherwise, and predicts the class with the largest score. Coordinates are brought to the
+    same variance before the fit, so that their units have no influence even where the rank is low.
+
+    With an intercept the scores of a point sum to 1. ``predict_proba`` is the distribution nearest
+    to them; it is a measure of confidence and not calibrated.
+
+    Examples
+    --------
+    >>> from labelfold import LeastSquaresClassifier
+    >>> head = LeastSquaresClassifier().fit([[0.0], [1.0], [4.0], [5.0]], ["a", "a", "b", "b"])
+    >>> head.predict([[2.0], [3.0]])
+    array(['a', 'b'], dtype='<U1')
+    """
+
+    def __init__(self, *, fit_intercept: bool = True) -> None:
+        self.fit_intercept = fit_intercept
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the scores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Coordinates of labelled points.
+        y : array-like of shape (n_samples,)
+            Their classes; every row is labelled.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        indicators = np.eye(len(self.classes_))[codes]
+        scale = self._spread(X)
+        regression = LinearRegression(fit_intercept=self.fit_intercept).fit(X / scale, indicators)
+        self.coef_ = regression.coef_ / scale
+        self.intercept_ = np.broadcast_to(regression.intercept_, (len(self.classes_),)).copy()
+        self.rank_ = int(regression.rank_)
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the class with the largest score.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Coordinates.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Classes.
+        """
+        scores = self._scores(X)
+        return np.asarray(self.classes_[scores.argmax(axis=1)])
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the distribution over classes that is nearest to the scores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Coordinates.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            A row a point.
+        """
+        return nearest_distributions(self._scores(X))
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the scores; for two classes the second one's minus the first one's.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Coordinates.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Scores.
+        """
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return np.asarray(X @ self.coef_.T + self.intercept_)
+
+    def _spread(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the size of every column's variation; infinite where it is rounding only."""
+        size = np.sqrt(np.mean(X**2, axis=0))
+        spread = X.std(axis=0) if self.fit_intercept else size
+        return np.where(spread > CONSTANT * size, spread, np.inf)
+
+
+def make_head(head: Any, n_labeled: int) -> Any:
+    """Return an unfitted head.
+
+    Parameters
+    ----------
+    head : {"linear", "knn"} or classifier
+        "linear" is :class:`LeastSquaresClassifier`, "knn" the 3 nearest labelled points.
+    n_labeled : int
+        Number of points that it will be fitted on; "knn" takes no more neighbours than that.
+
+    Returns
+    -------
+    classifier
+        A new one, or an unfitted copy of the one given.
+    """
+    if isinstance(head, str) and head == "linear":
+        return LeastSquaresClassifier()
+    if isinstance(head, str) and head == "knn":
+        return KNeighborsClassifier(n_neighbors=min(N_NEIGHBORS, n_labeled))
+    if isinstance(head, str) or not (hasattr(head, "fit") and hasattr(head, "predict")):
+        raise ValueError(
+            f"head={head!r} is no classifier: use one of {HEADS} or an estimator with fit and "
+            "predict, such as LogisticRegression()."
+        )
+    return clone(head)

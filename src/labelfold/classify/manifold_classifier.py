@@ -1,0 +1,284 @@
+"""A map and a head in one classifier (CCDR-2005 section 4, CCDR-MC sections IV.A and V).
+
+Labelled and unlabelled points are embedded together, the head is fitted on the labelled ones'
+coordinates and answers for all of them; new points go through the map's extension.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import check_consistent_length, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from labelfold.classify.embedding import as_array, embed
+from labelfold.classify.heads import make_head
+from labelfold.graph import NeighborGraph
+from labelfold.labels import PartialLabels
+from labelfold.spectral import CCDR
+
+__all__ = ["ManifoldClassifier"]
+
+
+def _embedder_extends(classifier: ManifoldClassifier) -> bool:
+    embedder = getattr(classifier, "embedder_", classifier.embedder)
+    return embedder is None or hasattr(embedder, "transform")
+
+
+def _gives_distributions(classifier: ManifoldClassifier) -> bool:
+    head = getattr(classifier, "head_", classifier.head)
+    has_distributions = isinstance(head, str) or hasattr(head, "predict_proba")
+    return has_distributions and _embedder_extends(classifier)
+
+
+class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """Embed all points, fit a head on the labelled ones, label the rest.
+
+    Parameters
+    ----------
+    embedder : transformer, default=None
+        An embedder of this library or any transformer of scikit-learn, also a pipeline. None is
+        :class:`CCDR` with two dimensions a class, as far as there are labels to fit a head in so
+        many.
+    head : {"linear", "knn"} or classifier, default="linear"
+        "linear" is :class:`LeastSquaresClassifier`, "knn" the 3 nearest labelled points; or any
+        classifier of scikit-learn.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Classes with a labelled point, sorted.
+    transduction_ : ndarray of shape (n_samples,)
+        A class for every row: the given label where there is one, else what the head says.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        The head's distribution for every row, labelled ones too: where it disagrees with a given
+        label, that label is worth a look. Absent if the head has no ``predict_proba``.
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of all rows.
+    embedder_ : transformer
+        The fitted embedder.
+    head_ : classifier
+        The fitted head.
+    n_features_in_ : int
+        Number of features seen in fit.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X has string names.
+
+    See Also
+    --------
+    labelfold.evaluate.LabeledKFold : Folds for scikit-learn's searches.
+    labelfold.evaluate.TransductiveSearchCV : A search that keeps every row.
+
+    Notes
+    -----
+    ``predict`` is for new points and maps each by itself; it is there if the embedder has
+    ``transform``. For the rows of fit use ``transduction_``, which is there always.
+
+    Embedders that take partial labels get them: those of this library, and any whose class says
+    ``takes_partial_labels = True``. Transformers that need a complete y (such as
+    ``LinearDiscriminantAnalysis``) are fitted on the labelled rows and applied to all. All others
+    see no labels. In a pipeline this holds for every step.
+
+    Error on the labelled rows says nothing, since CCDR's coordinates saw their labels. Estimate
+    it on hidden labels, with the tools of :mod:`labelfold.evaluate`.
+
+    Examples
+    --------
+    >>> from labelfold import ManifoldClassifier, hide_labels
+    >>> from labelfold.datasets import make_swiss_roll
+    >>> X, y, _ = make_swiss_roll(1000, random_state=0)
+    >>> model = ManifoldClassifier().fit(X[:900], hide_labels(y[:900], keep=range(300)))
+    >>> wrong_in_fit = (model.transduction_ != y[:900]).sum()
+    >>> model.score(X[900:], y[900:]) > 0.9
+    True
+    """
+
+    def __init__(self, embedder: Any = None, *, head: Any = "linear") -> None:
+        self.embedder = embedder
+        self.head = head
+
+    def fit(self, X: Any, y: ArrayLike, *, graph: NeighborGraph | None = None) -> Self:
+        """Embed all rows and fit the head on the labelled ones.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Points.
+        y : array-like of shape (n_samples,)
+            Labels; -1, None, NaN and pandas.NA are unlabelled.
+        graph : NeighborGraph, default=None
+            A graph built from the same rows with the embedder's parameters, to spare the search.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        labels = self._read(y)
+        check_consistent_length(X, y)
+        make_head(self.head, labels.n_labeled)  # a wrong one is refused before the work begins
+        embedder = self.make_embedder(labels)
+        embedding = as_array(embed(embedder, X, y, labels, graph))
+        return self._finish(embedder, embedding, labels)
+
+    def fit_head(self, embedder: Any, embedding: Any, y: ArrayLike) -> Self:
+        """Fit the head alone, on a map that was made before.
+
+        Parameters
+        ----------
+        embedder : transformer
+            Fitted; it is taken as it is and shared.
+        embedding : array-like of shape (n_samples, n_components)
+            The coordinates that it gave to all rows.
+        y : array-like of shape (n_samples,)
+            Labels, as for :meth:`fit`.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        check_consistent_length(embedding, y)
+        return self._finish(embedder, embedding, self._read(y))
+
+    def make_embedder(self, labels: PartialLabels) -> Any:
+        """Return the embedder that :meth:`fit` would fit.
+
+        Parameters
+        ----------
+        labels : PartialLabels
+            Their numbers determine the dimension for ``embedder=None``.
+
+        Returns
+        -------
+        transformer
+            Unfitted.
+        """
+        if self.embedder is None:
+            return CCDR(_default_dimension(labels))
+        if not hasattr(self.embedder, "fit_transform"):
+            raise ValueError(
+                f"embedder={self.embedder!r} is no transformer: give an estimator with "
+                "fit_transform, such as CCDR(n_components=5), or None."
+            )
+        return clone(self.embedder)
+
+    @available_if(_embedder_extends)
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the classes of new rows, each mapped by itself.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_new, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+            Classes.
+        """
+        coordinates = self._coordinates(X)
+        return np.asarray(self.head_.predict(coordinates))
+
+    @available_if(_gives_distributions)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the head's distributions over the classes for new rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_new, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_classes)
+            A column a class, in the order of ``classes_``.
+        """
+        coordinates = self._coordinates(X)
+        return np.asarray(self.head_.predict_proba(coordinates))
+
+    @available_if(_embedder_extends)
+    def score(self, X: Any, y: ArrayLike) -> float:
+        """Return the accuracy of :meth:`predict` on the labelled rows of y.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_new, n_features)
+            Rows.
+        y : array-like of shape (n_new,)
+            Their labels; unlabelled rows do not count.
+
+        Returns
+        -------
+        float
+            Share of the labelled rows with the right class.
+        """
+        check_consistent_length(X, y)
+        labels = self._read(y)
+        rows = np.flatnonzero(labels.mask)
+        truth = labels.classes[labels.codes[rows]]
+        return float(np.mean(self.predict(X)[rows] == truth))
+
+    def _read(self, y: ArrayLike) -> PartialLabels:
+        labels = PartialLabels.from_y(y)
+        if labels.n_labeled == 0:
+            raise ValueError(
+                f"None of the {len(labels)} entries of y is a label: at least one is needed."
+            )
+        return labels
+
+    def _finish(self, embedder: Any, embedding: Any, labels: PartialLabels) -> Self:
+        """Fit the head, ask it about all rows, and set the fitted attributes."""
+        labeled = np.flatnonzero(labels.mask)
+        given = labels.classes[labels.codes[labeled]]
+        head = make_head(self.head, labels.n_labeled).fit(embedding[labeled], given)
+        self.embedder_, self.embedding_, self.head_ = embedder, embedding, head
+        self.classes_ = labels.classes
+        self.transduction_ = np.asarray(head.predict(embedding))
+        self.transduction_[labeled] = given
+        if hasattr(head, "predict_proba"):
+            self.label_distributions_ = np.asarray(head.predict_proba(embedding))
+        elif hasattr(self, "label_distributions_"):
+            del self.label_distributions_  # of an earlier fit with another head
+        return self
+
+    def _coordinates(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return as_array(self.embedder_.transform(X))
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features seen in fit."""
+        return self._of_embedder("n_features_in_")
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """Names of the features, where X has string names."""
+        return self._of_embedder("feature_names_in_")
+
+    def _of_embedder(self, name: str) -> Any:
+        if not hasattr(self, "embedder_"):
+            raise AttributeError(f"{type(self).__name__} has no {name} before it is fitted.")
+        return getattr(self.embedder_, name)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.embedder is None or hasattr(self.embedder, "fit_transform"):
+            tags.input_tags = get_tags(self.embedder or CCDR()).input_tags
+        return tags
+
+
+def _default_dimension(labels: PartialLabels) -> int:
+    """Return two dimensions a class, or fewer where labels are few.
+
+    Least squares in nearly as many dimensions as there are labels fits them by chance: on digits,
+    pen digits, Landsat and COIL-20 with up to five labels a class, one dimension more than there
+    are classes served best or nearly so, and two a class were far worse.
+    """
+    n_classes = labels.n_classes
+    wanted = min(2 * n_classes, max(n_classes + 1, labels.n_labeled // 5))
+    return int(np.clip(wanted, 1, max(len(labels) + n_classes - 2, 1)))
