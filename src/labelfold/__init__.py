@@ -11,7 +11,20 @@ from typing import TYPE_CHECKING, Any
 from labelfold._version import __version__
 
 if TYPE_CHECKING:
-    from labelfold import datasets, exceptions, extend, graph, labels, plotting, solvers, spectral
+    from labelfold import (
+        classify,
+        datasets,
+        evaluate,
+        exceptions,
+        extend,
+        graph,
+        labels,
+        plotting,
+        solvers,
+        spectral,
+    )
+    from labelfold.classify import LeastSquaresClassifier, ManifoldClassifier
+    from labelfold.evaluate import LabeledKFold, TransductiveSearchCV, draw_labeled
     from labelfold.graph import NeighborGraph
     from labelfold.labels import PartialLabels, hide_labels
     from labelfold.plotting import EmbeddingDisplay
@@ -20,11 +33,18 @@ if TYPE_CHECKING:
 __all__ = [
     "CCDR",
     "EmbeddingDisplay",
+    "LabeledKFold",
     "LaplacianEigenmaps",
+    "LeastSquaresClassifier",
+    "ManifoldClassifier",
     "NeighborGraph",
     "PartialLabels",
+    "TransductiveSearchCV",
     "__version__",
+    "classify",
     "datasets",
+    "draw_labeled",
+    "evaluate",
     "exceptions",
     "extend",
     "graph",
@@ -38,9 +58,14 @@ __all__ = [
 _HOME = {
     "CCDR": "labelfold.spectral",
     "EmbeddingDisplay": "labelfold.plotting",
+    "LabeledKFold": "labelfold.evaluate",
     "LaplacianEigenmaps": "labelfold.spectral",
+    "LeastSquaresClassifier": "labelfold.classify",
+    "ManifoldClassifier": "labelfold.classify",
     "NeighborGraph": "labelfold.graph",
     "PartialLabels": "labelfold.labels",
+    "TransductiveSearchCV": "labelfold.evaluate",
+    "draw_labeled": "labelfold.evaluate",
     "hide_labels": "labelfold.labels",
 }
 

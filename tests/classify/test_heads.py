@@ -63,7 +63,7 @@ def test_low_rank_changes_no_answer(three_classes, fit_intercept):
 
 
 def test_more_coordinates_than_points_fits_exactly(three_classes):
-    X, y = three_classes
+    _, y = three_classes
     rng = np.random.default_rng(2)
     wide = rng.standard_normal((6, 30))
     head = LeastSquaresClassifier().fit(wide, y[::20])

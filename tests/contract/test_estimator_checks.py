@@ -5,6 +5,7 @@ from sklearn.decomposition import PCA
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from labelfold import CCDR, LaplacianEigenmaps, LeastSquaresClassifier, ManifoldClassifier
+from labelfold.evaluate import TransductiveSearchCV
 
 ESTIMATORS = [
     LaplacianEigenmaps(),
@@ -14,12 +15,13 @@ ESTIMATORS = [
     LeastSquaresClassifier(),
     ManifoldClassifier(),
     ManifoldClassifier(PCA(), head="knn"),
+    TransductiveSearchCV(ManifoldClassifier(), {"head": ["linear", "knn"]}, cv=2),
 ]
 
 
 def cannot_hold(estimator):
     """A y of -1 and +1 alone is ambiguous where -1 may stand for unlabelled, and is refused."""
-    if isinstance(estimator, ManifoldClassifier):
+    if isinstance(estimator, ManifoldClassifier | TransductiveSearchCV):
         return {"check_classifiers_classes": "y = {-1, +1} is refused"}
     return {}
 

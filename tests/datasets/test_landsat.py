@@ -1,3 +1,6 @@
+import hashlib
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -19,6 +22,20 @@ def landsat_home(tmp_path, monkeypatch, write_data_file):
         file = write_data_file(landsat.FILES[part].name, as_text(table))
         monkeypatch.setitem(landsat.FILES, part, file)
     return tmp_path
+
+
+@pytest.fixture
+def landsat_source(shelf, monkeypatch):
+    """Small tables in the place of the real files, to be downloaded from this machine."""
+    for part, table in TABLES.items():
+        text = as_text(table)
+        file = landsat.FILES[part]
+        path = f"/{file.plain_name}"
+        shelf.pages[path] = text
+        content_sha256 = hashlib.sha256(text).hexdigest()
+        small = replace(file, content_sha256=content_sha256, url=shelf.url(path))
+        monkeypatch.setitem(landsat.FILES, part, small)
+    return shelf
 
 
 @pytest.mark.parametrize("subset", ["train", "test"])
@@ -64,7 +81,8 @@ def test_bad_content(tmp_path, monkeypatch, write_data_file, content, message):
 
 
 def test_missing_file_says_how_to_get_it(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"sat\.tst\.gz is not in .*UCI Machine Learning"):
+    message = r"sat\.tst\.gz is not in .*download=True.*/satimage/sat\.tst.*UCI Machine Learning"
+    with pytest.raises(FileNotFoundError, match=message):
         load_landsat("test", data_home=tmp_path)
 
 
@@ -72,3 +90,41 @@ def test_other_file_of_that_name_is_refused(tmp_path, write_data_file):
     write_data_file("sat.trn.gz", as_text(TABLES["train"]))
     with pytest.raises(ValueError, match="is not the file expected"):
         load_landsat("train", data_home=tmp_path)
+
+
+def test_plain_file_with_tabs_and_carriage_returns(tmp_path, landsat_source):
+    text = as_text(TABLES["train"]).replace(b" ", b"\t").replace(b"\n", b" \r\n")
+    (tmp_path / "sat.trn").write_bytes(text)
+    X, y = load_landsat("train", data_home=tmp_path)
+    np.testing.assert_array_equal(X, TABLES["train"][:, :-1])
+    np.testing.assert_array_equal(y, TABLES["train"][:, -1])
+    assert not landsat_source.asked
+
+
+def test_download_of_all(tmp_path, landsat_source):
+    X, y = load_landsat(data_home=tmp_path, download=True)
+    np.testing.assert_array_equal(X, np.vstack([*TABLES.values()])[:, :-1])
+    np.testing.assert_array_equal(y, [1, 7, 3, 5])
+    assert landsat_source.asked == ["/sat.trn", "/sat.tst"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["sat.trn", "sat.tst"]
+    np.testing.assert_array_equal(load_landsat(data_home=tmp_path)[0], X)
+
+
+def test_download_into_the_data_home_of_scikit_learn(landsat_source):
+    assert load_landsat("test", download=True)[0].shape == (1, 36)
+    assert load_landsat("test", download=True)[0].shape == (1, 36)
+    assert landsat_source.asked == ["/sat.tst"]
+
+
+def test_changed_table_is_not_taken_for_a_download(tmp_path, landsat_source):
+    landsat_source.pages["/sat.trn"] = as_text(TABLES["train"][::-1])
+    with pytest.raises(ValueError, match="is not the file expected"):
+        load_landsat("train", data_home=tmp_path, download=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_failed_download_says_how_to_get_the_file_by_hand(tmp_path, landsat_source):
+    landsat_source.pages.clear()
+    message = r"/sat\.trn could not be downloaded .*404.*By hand: get sat\.trn from the UCI"
+    with pytest.raises(ConnectionError, match=message):
+        load_landsat("train", data_home=tmp_path, download=True)

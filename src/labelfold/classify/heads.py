@@ -70,7 +70,7 @@ class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
     def __init__(self, *, fit_intercept: bool = True) -> None:
         self.fit_intercept = fit_intercept
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: Any, y: Any) -> Self:
         """Fit the scores.
 
         Parameters

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from labelfold.base import GraphEmbedder
 from labelfold.graph.adjacency import SparseAdjacency
 from labelfold.progress import Progress
-from labelfold.solvers.certificates import fragile_coordinates
+from labelfold.solvers.certificates import EigenCertificate, fragile_coordinates
 from labelfold.solvers.eigen import Eigenpairs, smallest_eigenpairs
 
 __all__ = ["EigenmapEmbedder", "eigenmap"]
@@ -23,6 +24,10 @@ __all__ = ["EigenmapEmbedder", "eigenmap"]
 
 class EigenmapEmbedder(GraphEmbedder):
     """Base of embedders whose coordinates are eigenvectors in ascending order."""
+
+    embedding_: NDArray[np.float64]
+    eigenvalues_: NDArray[np.float64]
+    certificate_: EigenCertificate
 
     def truncated(self, n_components: int) -> Self:
         """Return the fitted map of fewer dimensions, without another solve.
@@ -52,13 +57,12 @@ class EigenmapEmbedder(GraphEmbedder):
 
     def _keep(self, n_components: int) -> None:
         """Cut the fitted attributes to the first coordinates."""
-        certificate: Any = self.certificate_
         self.embedding_ = self.embedding_[:, :n_components]
         self.eigenvalues_ = self.eigenvalues_[:n_components]
         self.certificate_ = replace(
-            certificate,
-            residuals=certificate.residuals[: n_components + 1],  # the constant's comes first
-            fragile=tuple(c for c in certificate.fragile if c < n_components),
+            self.certificate_,
+            residuals=self.certificate_.residuals[: n_components + 1],  # the constant comes first
+            fragile=tuple(c for c in self.certificate_.fragile if c < n_components),
         )
 
 

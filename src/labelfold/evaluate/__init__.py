@@ -1,0 +1,17 @@
+"""Honest figures for maps and classifiers when labels are few: splits, searches, quality."""
+
+from labelfold.evaluate.permutation import PermutedLabelBaseline, permuted_label_baseline
+from labelfold.evaluate.quality import continuity, knn_error, trustworthiness
+from labelfold.evaluate.search import TransductiveSearchCV
+from labelfold.evaluate.splits import LabeledKFold, draw_labeled
+
+__all__ = [
+    "LabeledKFold",
+    "PermutedLabelBaseline",
+    "TransductiveSearchCV",
+    "continuity",
+    "draw_labeled",
+    "knn_error",
+    "permuted_label_baseline",
+    "trustworthiness",
+]

@@ -1,0 +1,368 @@
+"""A search for parameters in which every row stays, and held-out labels are hidden.
+
+Every candidate is fitted on all rows with one fold's labels hidden, and scored on what it says
+about that fold in ``transduction_``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import ParameterGrid
+from sklearn.utils import _safe_indexing, check_consistent_length, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from labelfold.evaluate.shared_fits import SharedFit, build_graphs, fit_together, plan_fits
+from labelfold.evaluate.splits import LabeledKFold
+from labelfold.graph import NeighborGraph
+from labelfold.labels import PartialLabels, hide_labels
+from labelfold.progress import show_progress
+
+__all__ = ["TransductiveSearchCV"]
+
+
+@dataclass(frozen=True)
+class _Fold:
+    """One fold: the labels without it, its rows, and their classes."""
+
+    y: NDArray[Any]
+    rows: NDArray[np.intp]
+    truth: NDArray[Any]
+
+
+class _Answers(ClassifierMixin, BaseEstimator):
+    """A fitted model's answers for its own rows, as the classifier that scorers expect.
+
+    "Points" are row numbers.
+    """
+
+    def __init__(self, model: Any = None) -> None:
+        self.model = model
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        return self.model.classes_
+
+    def fit(self, rows: Any, y: Any) -> Self:
+        return self
+
+    def predict(self, rows: NDArray[np.intp]) -> NDArray[Any]:
+        return self.model.transduction_[rows]
+
+    @available_if(lambda self: hasattr(self.model, "label_distributions_"))
+    def predict_proba(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        return self.model.label_distributions_[rows]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+def _refitted_has(name: str) -> Any:
+    def check(search: TransductiveSearchCV) -> bool:
+        model = getattr(search, "best_estimator_", search.estimator)
+        return bool(search.refit) and hasattr(model, name)
+
+    return check
+
+
+class TransductiveSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """Search over parameters of a transductive classifier, keeping every row in every fit.
+
+    Parameters
+    ----------
+    estimator : classifier
+        One that sets ``transduction_``: :class:`ManifoldClassifier`, or scikit-learn's
+        ``LabelSpreading``.
+    param_grid : dict or list of dict
+        Names and values to try, as for ``GridSearchCV``. ``{}`` makes it a plain estimate of the
+        error of one setting.
+    cv : int or splitter, default=5
+        Number of folds of :class:`LabeledKFold`, or any splitter; the labels of its test rows are
+        hidden, the rows stay.
+    scoring : str or callable, default=None
+        A scorer of scikit-learn for classifiers, fed with ``transduction_`` and
+        ``label_distributions_``. None is the accuracy.
+    refit : bool, default=True
+        Whether to fit the best candidate with all labels at the end.
+    n_jobs : int, default=None
+        Number of processes; the choice does not depend on it.
+    verbose : int, default=0
+        1 shows progress on stderr.
+
+    Attributes
+    ----------
+    cv_results_ : dict
+        ``params``, ``split0_test_score`` and so on, ``mean_test_score``, ``std_test_score`` and
+        ``rank_test_score``; an entry a candidate.
+    best_params_ : dict
+        The first candidate with the best mean score.
+    best_score_ : float
+        Its mean score over the folds.
+    best_index_ : int
+        Its number.
+    best_estimator_ : classifier
+        It, fitted with all labels; if ``refit``.
+    classes_ : ndarray of shape (n_classes,)
+        Classes with a labelled row.
+    n_splits_ : int
+        Number of folds.
+    n_graphs_ : int
+        Number of neighbour graphs built.
+    n_maps_ : int
+        Number of maps made, without the one for ``best_estimator_``.
+    scorer_ : callable
+        What scored.
+
+    See Also
+    --------
+    LabeledKFold : For ``GridSearchCV``, where held-out rows are new points.
+
+    Notes
+    -----
+    This measures how well the rows at hand are labelled. ``GridSearchCV`` with
+    :class:`LabeledKFold` measures how well new points are.
+
+    All candidates with the same graph parameters share one graph over all folds. Candidates of
+    :class:`ManifoldClassifier` that differ only in the head, or in ``n_components`` of an
+    eigenmap, share the solve.
+
+    Examples
+    --------
+    >>> from labelfold import CCDR, ManifoldClassifier, hide_labels
+    >>> from labelfold.datasets import make_swiss_roll
+    >>> from labelfold.evaluate import TransductiveSearchCV
+    >>> X, y, _ = make_swiss_roll(600, random_state=0)
+    >>> grid = {"embedder__beta": [0.1, 1.0], "embedder__n_components": [2, 4, 6]}
+    >>> search = TransductiveSearchCV(ManifoldClassifier(CCDR()), grid)
+    >>> search = search.fit(X, hide_labels(y, keep=range(200)))
+    >>> search.n_graphs_, search.n_maps_
+    (1, 10)
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Any,
+        *,
+        cv: Any = 5,
+        scoring: Any = None,
+        refit: bool = True,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.cv = cv
+        self.scoring = scoring
+        self.refit = refit
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Score every candidate on every fold, and fit the best one.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Points.
+        y : array-like of shape (n_samples,)
+            Labels; -1, None, NaN and pandas.NA are unlabelled.
+
+        Returns
+        -------
+        self : object
+            The fitted search.
+        """
+        labels = PartialLabels.from_y(y)
+        check_consistent_length(X, y)
+        folds = self._make_folds(X, y, labels)
+        candidates = list(ParameterGrid(self.param_grid))
+        models = [clone(self.estimator).set_params(**_copies(p)) for p in candidates]
+        self.scorer_ = check_scoring(_Answers(), scoring=self.scoring)
+        graphs = build_graphs(models, X)
+        plan = plan_fits(models, len(folds))
+        scores = self._score_all(plan, models, X, folds, graphs)
+
+        self.classes_ = labels.classes
+        self.n_splits_ = len(folds)
+        self.n_graphs_ = len({id(graph) for graph in graphs if graph is not None})
+        self.n_maps_ = len(plan)
+        self.cv_results_ = _tabulate(candidates, scores)
+        self.best_index_ = int(self.cv_results_["rank_test_score"].argmin())
+        self.best_params_ = candidates[self.best_index_]
+        self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
+        if self.refit:
+            graph = graphs[self.best_index_]
+            parameters = {} if graph is None else {"graph": graph}
+            self.best_estimator_ = models[self.best_index_].fit(X, y, **parameters)
+        return self
+
+    @available_if(_refitted_has("predict"))
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the classes that the best estimator gives to new rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_new, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+            Classes.
+        """
+        check_is_fitted(self)
+        return np.asarray(self.best_estimator_.predict(X))
+
+    @available_if(_refitted_has("predict_proba"))
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the best estimator's distributions over the classes for new rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_new, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_classes)
+            A column a class, in the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        return np.asarray(self.best_estimator_.predict_proba(X))
+
+    @available_if(_refitted_has("predict"))
+    def score(self, X: Any, y: ArrayLike) -> float:
+        """Return the score of the best estimator's predictions on the labelled rows of y.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_new, n_features)
+            Rows.
+        y : array-like of shape (n_new,)
+            Their labels; unlabelled rows do not count.
+
+        Returns
+        -------
+        float
+            By ``scoring``.
+        """
+        check_is_fitted(self)
+        labels = PartialLabels.from_y(y)
+        rows = np.flatnonzero(labels.mask)
+        truth = labels.classes[labels.codes[rows]]
+        scorer = check_scoring(self.best_estimator_, scoring=self.scoring)
+        return float(scorer(self.best_estimator_, _safe_indexing(X, rows), truth))
+
+    @property
+    def transduction_(self) -> NDArray[Any]:
+        """The best estimator's class for every row of fit."""
+        return self.best_estimator_.transduction_
+
+    @property
+    def label_distributions_(self) -> NDArray[np.float64]:
+        """The best estimator's distribution over the classes for every row of fit."""
+        return self.best_estimator_.label_distributions_
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features seen in fit; if ``refit``."""
+        return self.best_estimator_.n_features_in_
+
+    def _make_folds(self, X: Any, y: ArrayLike, labels: PartialLabels) -> list[_Fold]:
+        splitter = LabeledKFold(int(self.cv)) if isinstance(self.cv, int | np.integer) else self.cv
+        folds = []
+        for number, (_, rows) in enumerate(splitter.split(X, y)):
+            if not labels.mask[rows].all():
+                raise ValueError(
+                    f"cv={self.cv!r} holds out rows without a label in fold {number}, which cannot "
+                    "be scored: use LabeledKFold."
+                )
+            kept = labels.mask.copy()
+            kept[rows] = False
+            truth = labels.classes[labels.codes[rows]]
+            folds.append(_Fold(hide_labels(y, kept), rows, truth))
+        return folds
+
+    def _score_all(
+        self,
+        plan: list[SharedFit],
+        models: list[Any],
+        X: Any,
+        folds: list[_Fold],
+        graphs: list[NeighborGraph | None],
+    ) -> NDArray[np.float64]:
+        """Return scores, a row a candidate and a column a fold."""
+        work = (
+            delayed(_score_together)(
+                [models[c] for c in share.candidates],
+                X,
+                [folds[f] for f in share.folds],
+                graphs[share.candidates[0]],
+                self.scorer_,
+            )
+            for share in plan
+        )
+        scores = np.empty((len(models), len(folds)))
+        with show_progress(self.verbose) as progress:
+            results = Parallel(n_jobs=self.n_jobs, return_as="generator")(work)
+            for done, (share, block) in enumerate(zip(plan, results, strict=True), start=1):
+                scores[np.ix_(share.candidates, share.folds)] = block
+                progress("fits", done, len(plan))
+        return scores
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+
+def _copies(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters of which no fit can change the user's own."""
+    return {name: clone(value, safe=False) for name, value in parameters.items()}
+
+
+def _score_together(
+    models: Sequence[Any],
+    X: Any,
+    folds: Sequence[_Fold],
+    graph: NeighborGraph | None,
+    scorer: Any,
+) -> NDArray[np.float64]:
+    scores = np.empty((len(models), len(folds)))
+    for model, number, fitted in fit_together(models, X, [fold.y for fold in folds], graph):
+        if not hasattr(fitted, "transduction_"):
+            raise ValueError(
+                f"{type(fitted).__name__} has no transduction_ after fit: use GridSearchCV with "
+                "LabeledKFold for classifiers that only predict."
+            )
+        fold = folds[number]
+        scores[model, number] = scorer(_Answers(fitted), fold.rows, fold.truth)
+    return scores
+
+
+def _tabulate(candidates: list[dict[str, Any]], scores: NDArray[np.float64]) -> dict[str, Any]:
+    """Return the scores in the form of scikit-learn's searches."""
+    results: dict[str, Any] = {"params": candidates}
+    for name in sorted({name for candidate in candidates for name in candidate}):
+        values = np.empty(len(candidates), dtype=object)
+        values[:] = [candidate.get(name) for candidate in candidates]
+        missing = [name not in candidate for candidate in candidates]
+        results[f"param_{name}"] = np.ma.masked_array(values, mask=missing)
+    for fold, column in enumerate(scores.T):
+        results[f"split{fold}_test_score"] = column
+    means = scores.mean(axis=1)
+    results["mean_test_score"] = means
+    results["std_test_score"] = scores.std(axis=1)
+    # Rounded, so that candidates with the same hits in another order of folds are equal.
+    results["rank_test_score"] = rankdata(-means.round(12), method="min").astype(np.int32)
+    return results

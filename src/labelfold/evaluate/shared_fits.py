@@ -1,0 +1,171 @@
+"""Many fits on the same rows, with whatever they have in common computed once.
+
+The neighbour graph depends on neither labels nor head: candidates with the same graph parameters
+share one. A map does not depend on the head, and the eigenmap of few dimensions is the beginning of
+that of more: classifiers that differ in these only share a solve. Where the map does not see labels
+either, all folds share it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import joblib
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+
+from labelfold.base import GraphEmbedder
+from labelfold.classify import ManifoldClassifier
+from labelfold.classify.embedding import as_array, embed
+from labelfold.graph import NeighborGraph
+from labelfold.labels import PartialLabels
+
+__all__ = ["SharedFit", "build_graphs", "fit_together", "plan_fits"]
+
+
+@dataclass(frozen=True)
+class SharedFit:
+    """Candidates and folds, by their numbers, that one map serves."""
+
+    candidates: tuple[int, ...]
+    folds: tuple[int, ...]
+
+
+def plan_fits(models: Sequence[Any], n_folds: int) -> list[SharedFit]:
+    """Group candidates and folds by the map that they share.
+
+    Parameters
+    ----------
+    models : sequence of estimators
+        The candidates, unfitted.
+    n_folds : int
+        Number of folds.
+
+    Returns
+    -------
+    list of SharedFit
+        Every pair of candidate and fold occurs once.
+    """
+    groups: dict[Any, list[int]] = defaultdict(list)
+    for number, model in enumerate(models):
+        is_sharing = isinstance(model, ManifoldClassifier)
+        groups[_map_key(model.embedder) if is_sharing else number].append(number)
+    plan = []
+    for members in groups.values():
+        sees_labels = _sees_labels(models[members[0]])
+        folds = [(fold,) for fold in range(n_folds)] if sees_labels else [tuple(range(n_folds))]
+        plan += [SharedFit(tuple(members), some) for some in folds]
+    return plan
+
+
+def build_graphs(models: Sequence[Any], X: Any) -> list[NeighborGraph | None]:
+    """Build every distinct graph once.
+
+    Parameters
+    ----------
+    models : sequence of estimators
+        The candidates.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The points.
+
+    Returns
+    -------
+    list of NeighborGraph or None
+        One entry a model; None where it takes no graph.
+    """
+    built: dict[Any, NeighborGraph] = {}
+    graphs: list[NeighborGraph | None] = []
+    for model in models:
+        maker = _graph_maker(model)
+        if maker is None:
+            graphs.append(None)
+            continue
+        key = _fingerprint([getattr(maker, name) for name in maker.graph_parameters])
+        if key not in built:
+            built[key] = maker.build_graph(X)
+        graphs.append(built[key])
+    return graphs
+
+
+def fit_together(
+    models: Sequence[Any], X: Any, ys: Sequence[ArrayLike], graph: NeighborGraph | None
+) -> Iterator[tuple[int, int, Any]]:
+    """Fit models that share a map, for every y.
+
+    Parameters
+    ----------
+    models : sequence of estimators
+        The candidates of one :class:`SharedFit`.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The points.
+    ys : sequence of array-like of shape (n_samples,)
+        Labels, one array a fold.
+    graph : NeighborGraph or None
+        Their graph.
+
+    Yields
+    ------
+    model, fold, fitted : int, int, estimator
+        Numbers within ``models`` and ``ys``, and the model fitted for that fold.
+    """
+    if not isinstance(models[0], ManifoldClassifier):
+        fit_parameters = {} if graph is None else {"graph": graph}
+        for number, model in enumerate(models):
+            for fold, y in enumerate(ys):
+                yield number, fold, clone(model).fit(X, y, **fit_parameters)
+        return
+    embedder, embedding = None, None
+    for fold, y in enumerate(ys):
+        labels = PartialLabels.from_y(y)
+        embedders = [model.make_embedder(labels) for model in models]
+        if embedder is None or _sees_labels(models[0]):
+            embedder = max(embedders, key=lambda one: getattr(one, "n_components", 0) or 0)
+            embedding = as_array(embed(embedder, X, y, labels, graph))
+        for number, model in enumerate(models):
+            own, coordinates = _cut_to(embedders[number], embedder, embedding)
+            yield number, fold, clone(model).fit_head(own, coordinates, y)
+
+
+def _cut_to(wanted: Any, fitted: Any, embedding: Any) -> tuple[Any, Any]:
+    """Return the fitted map with as many coordinates as the wanted one has."""
+    if not hasattr(fitted, "truncated") or wanted.n_components == fitted.n_components:
+        return fitted, embedding
+    cut = fitted.truncated(wanted.n_components)
+    return cut, cut.embedding_
+
+
+def _sees_labels(model: Any) -> bool:
+    """Say whether a map may depend on labels; only the library's own are known not to."""
+    embedder = model.embedder if isinstance(model, ManifoldClassifier) else None
+    return not isinstance(embedder, GraphEmbedder) or embedder.takes_partial_labels
+
+
+def _graph_maker(model: Any) -> Any:
+    """Return what builds the model's graph: itself, its embedder, or nothing."""
+    maker = model
+    if isinstance(model, ManifoldClassifier):
+        maker = model.make_embedder(PartialLabels.none(2))
+    return maker if hasattr(maker, "build_graph") else None
+
+
+def _map_key(embedder: Any) -> Any:
+    """Return a key that is equal where two embedders share a map."""
+    if embedder is None:
+        return None
+    parameters = embedder.get_params()
+    if hasattr(embedder, "truncated"):
+        del parameters["n_components"]
+    return type(embedder), tuple((name, _fingerprint(v)) for name, v in sorted(parameters.items()))
+
+
+def _fingerprint(value: Any) -> Any:
+    """Return a key that is equal for equal values; what cannot be hashed equals only itself."""
+    if isinstance(value, list | tuple):
+        return tuple(_fingerprint(one) for one in value)
+    try:
+        return joblib.hash(value)
+    except Exception:  # joblib raises what pickle does, which is anything
+        return id(value)

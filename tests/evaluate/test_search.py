@@ -1,0 +1,168 @@
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.decomposition import PCA
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import balanced_accuracy_score, log_loss
+from sklearn.model_selection import StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.semi_supervised import LabelSpreading
+
+import labelfold.graph.neighbor_graph as neighbor_graph
+from labelfold import CCDR, LaplacianEigenmaps, ManifoldClassifier, hide_labels
+from labelfold.datasets import make_swiss_roll
+from labelfold.evaluate import LabeledKFold, TransductiveSearchCV, draw_labeled
+from labelfold.labels import PartialLabels
+
+
+@pytest.fixture(scope="module")
+def roll():
+    X, truth, _ = make_swiss_roll(400, random_state=0)
+    return X, truth, hide_labels(truth, draw_labeled(truth, 120, random_state=0))
+
+
+GRID = {
+    "embedder__beta": [0.1, 1.0, 10.0],
+    "embedder__n_components": [1, 3, 6],
+    "head": ["linear", "knn", KNeighborsClassifier(5)],
+}
+
+
+def transductive_scores(model, X, y, n_splits):
+    """What the search should compute, by its definition."""
+    scores = []
+    for _, test in LabeledKFold(n_splits).split(X, y):
+        hidden = y.copy()
+        hidden[test] = -1
+        scores.append(np.mean(model.fit(X, hidden).transduction_[test] == y[test]))
+    return scores
+
+
+def test_scores_are_those_of_separate_fits(roll):
+    X, _, y = roll
+    search = TransductiveSearchCV(ManifoldClassifier(CCDR()), GRID, cv=3, refit=False).fit(X, y)
+    results = search.cv_results_
+    for number, parameters in enumerate(results["params"]):
+        model = ManifoldClassifier(CCDR()).set_params(**parameters)
+        found = [results[f"split{fold}_test_score"][number] for fold in range(3)]
+        np.testing.assert_allclose(found, transductive_scores(model, X, y, 3))
+    assert search.best_score_ == results["mean_test_score"].max()
+    assert results["params"][search.best_index_] == search.best_params_
+    assert results["param_head"][0] == "linear"
+
+
+def test_graph_and_maps_are_shared(roll, monkeypatch):
+    X, _, y = roll
+    n_searches = 0
+    make_index = neighbor_graph.make_index
+
+    def counting(*arguments, **options):
+        nonlocal n_searches
+        n_searches += 1
+        return make_index(*arguments, **options)
+
+    monkeypatch.setattr(neighbor_graph, "make_index", counting)
+    search = TransductiveSearchCV(ManifoldClassifier(CCDR()), GRID, cv=3).fit(X, y)
+    assert (n_searches, search.n_graphs_) == (1, 1)
+    assert search.n_maps_ == 9  # 3 folds of 3 betas; dimensions and heads share
+
+    two_graphs = {"embedder__n_neighbors": [8, 12], "head": ["linear", "knn"]}
+    plain = TransductiveSearchCV(ManifoldClassifier(LaplacianEigenmaps(4)), two_graphs, cv=3)
+    plain.fit(X, y)
+    assert (plain.n_graphs_, plain.n_maps_) == (2, 2)  # folds share a map that sees no labels
+    assert n_searches == 3
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "a function"])
+def test_choice_does_not_depend_on_n_jobs(roll, metric):
+    X, _, y = roll
+    if metric != "euclidean":
+        X, y = X[:150], y[:150]
+        metric = lambda a, b: np.abs(a - b).max()  # noqa: E731 - cannot be pickled
+    model = ManifoldClassifier(CCDR(n_neighbors=9, metric=metric))
+    grid = {"embedder__beta": [0.1, 1.0, 10.0], "embedder__n_components": [2, 5]}
+    searches = [TransductiveSearchCV(model, grid, cv=3, n_jobs=n).fit(X, y) for n in (1, 2)]
+    assert searches[0].best_params_ == searches[1].best_params_
+    np.testing.assert_array_equal(*(s.cv_results_["mean_test_score"] for s in searches))
+    np.testing.assert_array_equal(*(s.transduction_ for s in searches))
+
+
+def test_held_out_labels_are_out_of_sight(roll):
+    # A cheat that reads y where it can would be perfect if any fold leaked.
+    X, truth, y = roll
+
+    class Parrot(LogisticRegression):
+        def fit(self, X, y):
+            labels = PartialLabels.from_y(y)
+            self.classes_ = labels.classes
+            self.transduction_ = np.where(labels.mask, labels.codes, 0)
+            return self
+
+    search = TransductiveSearchCV(Parrot(), {}, refit=False).fit(X, y)
+    assert search.best_score_ == pytest.approx(np.mean(truth[y != -1] == 0))
+
+
+def test_refit_uses_all_labels_and_forwards(roll):
+    X, _, y = roll
+    search = TransductiveSearchCV(ManifoldClassifier(CCDR()), GRID, cv=3).fit(X, y)
+    alone = ManifoldClassifier(CCDR()).set_params(**search.best_params_).fit(X, y)
+    np.testing.assert_array_equal(search.transduction_, alone.transduction_)
+    np.testing.assert_array_equal(search.label_distributions_, alone.label_distributions_)
+    np.testing.assert_array_equal(search.predict(X + 0.1), alone.predict(X + 0.1))
+    np.testing.assert_array_equal(search.predict_proba(X + 0.1), alone.predict_proba(X + 0.1))
+    assert search.score(X, y) == alone.score(X, y)
+    assert search.n_features_in_ == 3
+    without = TransductiveSearchCV(ManifoldClassifier(CCDR()), {}, cv=3, refit=False).fit(X, y)
+    assert not hasattr(without, "predict")
+    assert without.cv_results_["params"] == [{}]
+
+
+def test_scorers_of_scikit_learn(roll):
+    X, _, y = roll
+    model = ManifoldClassifier(CCDR(5))
+    [(_, test), *_] = LabeledKFold(3).split(X, y)
+    hidden = y.copy()
+    hidden[test] = -1
+    fitted = model.fit(X, hidden)
+    answers, distributions = fitted.transduction_[test], fitted.label_distributions_[test]
+    for scoring, expected in [
+        ("balanced_accuracy", balanced_accuracy_score(y[test], answers)),
+        ("neg_log_loss", -log_loss(y[test], distributions, labels=[0, 1])),
+    ]:
+        search = TransductiveSearchCV(model, {}, cv=3, scoring=scoring).fit(X, y)
+        assert search.cv_results_["split0_test_score"][0] == pytest.approx(expected)
+        assert np.isfinite(search.score(X, y))
+
+
+def test_other_estimators_and_embedders(roll):
+    X, _, y = roll
+    spreading = TransductiveSearchCV(LabelSpreading("knn"), {"n_neighbors": [3, 7]}, cv=3)
+    assert spreading.fit(X, y).best_score_ > 0.8
+    assert spreading.n_graphs_ == 0
+    pca = TransductiveSearchCV(ManifoldClassifier(PCA(), head="knn"), {}, cv=3).fit(X, y)
+    np.testing.assert_allclose(
+        pca.best_score_,
+        np.mean(transductive_scores(ManifoldClassifier(PCA(), head="knn"), X, y, 3)),
+    )
+    mixed = {"embedder": [CCDR(3), PCA(2), None], "head": ["linear", "knn"]}
+    assert TransductiveSearchCV(ManifoldClassifier(), mixed, cv=3).fit(X, y).n_maps_ == 9
+
+
+def test_ties_go_to_the_first():
+    X, y = load_digits(return_X_y=True)
+    grid = {"embedder__random_state": [4, 1, 2]}
+    search = TransductiveSearchCV(ManifoldClassifier(CCDR(9)), grid, cv=2, refit=False)
+    assert search.fit(X[:200], y[:200]).best_index_ == 0
+
+
+def test_bad_input(roll):
+    X, _, y = roll
+    model = ManifoldClassifier(CCDR())
+    with pytest.raises(ValueError, match="holds out rows without a label in fold 0"):
+        TransductiveSearchCV(model, {}, cv=StratifiedKFold(3)).fit(X, y)
+    with pytest.raises(ValueError, match="LogisticRegression has no transduction_ after fit"):
+        TransductiveSearchCV(LogisticRegression(), {}).fit(X, y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        TransductiveSearchCV(model, {}).fit(X, y[:-1])
+    with pytest.raises(ValueError, match="n_components=900 needs more than 900 points"):
+        TransductiveSearchCV(model, {"embedder__n_components": [2, 900]}).fit(X, y)
