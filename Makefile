@@ -34,8 +34,8 @@ lint: $(VENV)/.lint  ## style, types and import order only
 bench: $(VENV)/.bench  ## speed and memory against other packages
 	$(BIN)/python benchmarks/run.py
 
-reproduce: data-named $(VENV)/.runtime  ## the paper's Landsat study; LABELFOLD_DATA names the data directory
-	$(BIN)/python benchmarks/landsat.py
+reproduce: data-named $(VENV)/.runtime  ## the papers' tables and figures; LABELFOLD_DATA names the data directory
+	$(BIN)/labelfold reproduce all --data "$(LABELFOLD_DATA)" --out reproduce-output
 
 data-named:
 	@test -n "$(LABELFOLD_DATA)" || { \
@@ -63,7 +63,7 @@ test-oldest: $(VENV)/.created  ## the tests on the lowest versions that pyprojec
 	$(ONE_THREAD) build/oldest-venv/bin/pytest $(PYTEST_ARGS)
 
 clean:  ## remove everything the other targets made
-	rm -rf $(VENV) build dist demo-output docs/_build docs/generated
+	rm -rf $(VENV) build dist demo-output reproduce-output docs/_build docs/generated
 	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

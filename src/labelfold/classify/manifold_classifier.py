@@ -6,6 +6,7 @@ coordinates and answers for all of them; new points go through the map's extensi
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -232,19 +233,27 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return labels
 
     def _finish(self, embedder: Any, embedding: Any, labels: PartialLabels) -> Self:
-        """Fit the head, ask it about all rows, and set the fitted attributes."""
-        labeled = np.flatnonzero(labels.mask)
+        """Fit the head, ask it about the unlabelled rows, and set the fitted attributes."""
+        labeled, others = np.flatnonzero(labels.mask), np.flatnonzero(~labels.mask)
         given = labels.classes[labels.codes[labeled]]
-        head = make_head(self.head, labels.n_labeled).fit(embedding[labeled], given)
-        self.embedder_, self.embedding_, self.head_ = embedder, embedding, head
+        self.head_ = make_head(self.head, labels.n_labeled).fit(embedding[labeled], given)
+        self.embedder_, self.embedding_ = embedder, embedding
         self.classes_ = labels.classes
-        self.transduction_ = np.asarray(head.predict(embedding))
+        self.transduction_ = np.empty(len(labels), dtype=labels.classes.dtype)
         self.transduction_[labeled] = given
-        if hasattr(head, "predict_proba"):
-            self.label_distributions_ = np.asarray(head.predict_proba(embedding))
-        elif hasattr(self, "label_distributions_"):
-            del self.label_distributions_  # of an earlier fit with another head
+        if len(others):
+            self.transduction_[others] = self.head_.predict(embedding[others])
+        self.__dict__.pop("label_distributions_", None)  # of an earlier fit
         return self
+
+    @cached_property
+    def label_distributions_(self) -> NDArray[np.float64]:
+        """The head's distribution over the classes for every row of fit."""
+        # Computed when asked for: for some heads it costs as much as the fit, and a search over
+        # many candidates never looks at it.
+        if not hasattr(self, "head_"):
+            raise AttributeError(f"{type(self).__name__} has no distributions before it is fitted.")
+        return np.asarray(self.head_.predict_proba(self.embedding_))
 
     def _coordinates(self, X: Any) -> Any:
         check_is_fitted(self)

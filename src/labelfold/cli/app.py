@@ -15,6 +15,7 @@ import typer
 from labelfold import __version__
 from labelfold.cli.demo import demo
 from labelfold.cli.errors import BAD_INPUT, ErrorTranslatingGroup
+from labelfold.cli.reproduce import reproduce
 
 app = typer.Typer(
     name="labelfold",
@@ -27,6 +28,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(demo)
+app.command()(reproduce)
 
 
 def main() -> None:

@@ -1,0 +1,40 @@
+"""The papers' tables and figures, made again: `labelfold reproduce` runs what stands here."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+
+from labelfold.reproduce.entry import Entry, Measurement, Paper, Printed, Setting, Task, Verdict
+
+__all__ = [
+    "PAPERS",
+    "Entry",
+    "Measurement",
+    "Paper",
+    "Printed",
+    "Setting",
+    "Task",
+    "Verdict",
+    "load_paper",
+    "paper_names",
+]
+
+# Where each paper's PAPER stands. A module is imported when its paper is asked for.
+PAPERS = {
+    "ccdr-2005": "labelfold.reproduce.ccdr_2005",
+    "ccdr-mc": "labelfold.reproduce.ccdr_mc",
+}
+
+
+def paper_names() -> list[str]:
+    """Return the names of the papers at hand."""
+    return [name for name, module in PAPERS.items() if importlib.util.find_spec(module)]
+
+
+def load_paper(name: str) -> Paper:
+    """Import a paper by its name."""
+    if name not in paper_names():
+        raise ValueError(f"no paper {name!r}: known are {', '.join(paper_names())}.")
+    paper: Paper = importlib.import_module(PAPERS[name]).PAPER
+    return paper

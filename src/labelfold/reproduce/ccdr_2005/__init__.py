@@ -1,0 +1,20 @@
+"""Costa and Hero, "Classification constrained dimensionality reduction", 2005: section 4."""
+
+from __future__ import annotations
+
+from labelfold.reproduce.ccdr_2005.bands import BANDS
+from labelfold.reproduce.ccdr_2005.figure_3 import FIGURE_3
+from labelfold.reproduce.ccdr_2005.figures_1_and_2 import FIGURE_1, FIGURE_2
+from labelfold.reproduce.ccdr_2005.table_1 import TABLE_1
+from labelfold.reproduce.entry import Paper
+
+__all__ = ["PAPER"]
+
+PAPER = Paper(
+    name="ccdr-2005",
+    citation=(
+        "J. A. Costa and A. O. Hero III, Classification constrained dimensionality reduction, "
+        "ICASSP 2005."
+    ),
+    entries=(TABLE_1, BANDS, FIGURE_1, FIGURE_2, FIGURE_3),
+)

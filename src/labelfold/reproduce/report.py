@@ -1,0 +1,145 @@
+"""From a finished run to files: a page, a picture and figures for each entry, a report a paper.
+
+Each file is written under another name and renamed when it is complete.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from labelfold.reproduce.entry import Paper, Verdict
+from labelfold.reproduce.runner import EntryRun
+from labelfold.reproduce.summary import LEVEL, Summary
+from labelfold.reproduce.tables import (
+    escape_markdown,
+    explain_intervals,
+    markdown_table,
+    result_table,
+    verdict_table,
+)
+
+__all__ = ["REPORT", "write_entry", "write_report"]
+
+REPORT = "report.md"
+QUICK_NOTICE = (
+    "**A quick run**: a part of the tasks, to see that everything works. Its figures say little."
+)
+
+
+def write_entry(run: EntryRun, summary: Summary, verdicts: list[Verdict]) -> list[Path]:
+    """Write an entry's page, picture and figures beside its record; return their paths."""
+    folder, name = run.record.parent, run.entry.name
+    page, figures, picture = (folder / f"{name}.{kind}" for kind in ("md", "json", "png"))
+    if run.entry.draw is not None:
+        stream = io.BytesIO()
+        run.entry.draw(summary).savefig(
+            stream, format="png", metadata={"Software": "labelfold reproduce"}
+        )
+        _write(picture, stream.getvalue())
+    _write(figures, (json.dumps(_plain(run, summary, verdicts), indent=2) + "\n").encode())
+    _write(page, _page(run, summary, verdicts).encode())
+    return [page, figures] + [picture] * (run.entry.draw is not None)
+
+
+def write_report(paper: Paper, folder: Path) -> Path:
+    """Write one report of all entries that have a page in the folder; return its path."""
+    verdicts = [["entry", "claim", "verdict"]]
+    sections = []
+    for entry in paper.entries:
+        page, figures = folder / f"{entry.name}.md", folder / f"{entry.name}.json"
+        if page.exists() and figures.exists():
+            sections.append(re.sub(r"^#", "##", page.read_text("utf-8"), flags=re.MULTILINE))
+            found = json.loads(figures.read_text("utf-8"))["verdicts"]
+            verdicts += [[entry.name, item["claim"], item["verdict"]] for item in found]
+    missing = [entry.name for entry in paper.entries if not (folder / f"{entry.name}.md").exists()]
+    parts = [f"# {escape_markdown(paper.name)}", escape_markdown(paper.citation)]
+    if missing:
+        parts.append(f"Not run yet: {', '.join(missing)}.")
+    parts += [markdown_table(verdicts), *sections]
+    path = folder / REPORT
+    _write(path, ("\n\n".join(part.strip() for part in parts) + "\n").encode())
+    return path
+
+
+def _page(run: EntryRun, summary: Summary, verdicts: list[Verdict]) -> str:
+    entry = run.entry
+    parts = [f"# {escape_markdown(entry.name)}: {escape_markdown(entry.title)}"]
+    parts += [QUICK_NOTICE] * run.origin.quick
+    parts += [entry.procedure.strip()]
+    if verdicts:
+        parts += ["## Claims", markdown_table(verdict_table(verdicts))]
+    parts += ["## Results"]
+    if entry.draw is not None:
+        parts += [f"![{escape_markdown(entry.title)}]({entry.name}.png)"]
+    parts += [markdown_table(result_table(summary)), explain_intervals(summary)]
+    parts += ["## How it was made", "\n".join(f"- {fact}" for fact in _facts(run, summary))]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _facts(run: EntryRun, summary: Summary) -> list[str]:
+    seeds = sorted({result.task.seed for result in run.results if result.task.seed is not None})
+    scored = sorted({row.n_scored for row in summary.rows if row.n_scored is not None})
+    seconds = sum(result.seconds for result in run.results)
+    versions = ", ".join(f"{name} {version}" for name, version in run.origin.versions.items())
+    facts = [f"{len(run.results):,} tasks, {seconds:,.1f} s of work in all."]
+    if seeds:
+        facts.append(f"Seeds {_ranges(seeds)}.")
+    if scored:
+        facts.append(f"Points scored in a run: {', '.join(f'{count:,}' for count in scored)}.")
+    facts.append(f"Edition {run.origin.edition}; {versions}; {escape_markdown(run.platform)}.")
+    for text in sorted({text for result in run.results for text in result.warnings}):
+        count = sum(text in result.warnings for result in run.results)
+        facts.append(f"Warning in {count:,} of the tasks: {escape_markdown(text)}")
+    return facts
+
+
+def _ranges(numbers: list[int]) -> str:
+    """Write sorted numbers, runs of them as "0 to 19"."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(str(low) if low == high else f"{low} to {high}" for low, high in runs)
+
+
+def _plain(run: EntryRun, summary: Summary, verdicts: list[Verdict]) -> dict[str, Any]:
+    return {
+        **asdict(run.origin),
+        "title": run.entry.title,
+        "platform": run.platform,
+        "n_tasks": len(run.results),
+        "seconds": round(sum(result.seconds for result in run.results), 3),
+        "level": LEVEL,
+        "rows": [
+            {
+                "setting": dict(row.setting),
+                "measure": row.measure,
+                "unit": row.unit,
+                **asdict(row.estimate),
+                "n_scored": row.n_scored,
+                "paper": None if row.printed is None else row.printed.value,
+            }
+            for row in summary.rows
+        ],
+        "verdicts": [asdict(verdict) for verdict in verdicts],
+    }
+
+
+def _write(path: Path, content: bytes) -> None:
+    temporary = path.with_name(f".{path.name}.tmp")
+    try:
+        with temporary.open("wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
