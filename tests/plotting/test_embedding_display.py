@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 
+from labelfold.classify import ManifoldClassifier
 from labelfold.labels import PartialLabels
 from labelfold.plotting import EmbeddingDisplay
 from labelfold.plotting.palette import UNLABELED_COLOR, class_styles
@@ -303,6 +304,17 @@ def test_from_estimator_with_ccdr(ax):
     np.testing.assert_array_equal(display.centers_.get_offsets(), ccdr.class_centers_[:, :2])
     same = EmbeddingDisplay.from_estimator(ccdr, X, y)
     np.testing.assert_allclose(same.scatter_.get_offsets(), display.scatter_.get_offsets())
+
+
+def test_from_estimator_with_a_classifier_draws_its_map(ax):
+    X = np.random.default_rng(0).standard_normal((30, 3))
+    y = np.arange(30) % 2
+    model = ManifoldClassifier(CCDR(2)).fit(X, y)
+    display = EmbeddingDisplay.from_estimator(model, y=y, ax=ax)
+    np.testing.assert_array_equal(display.embedding, model.embedding_)
+    np.testing.assert_array_equal(display.class_centers, model.embedder_.class_centers_)
+    again = EmbeddingDisplay.from_estimator(model, X, y, ax=ax)
+    np.testing.assert_allclose(again.embedding, model.embedding_)
 
 
 def test_from_estimator_with_any_transformer(ax):

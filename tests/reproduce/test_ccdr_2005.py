@@ -77,12 +77,6 @@ def test_separability_of_what_is_known():
     assert not figures_1_and_2.is_separable(points, np.array([0, 0, 1, 1]))
 
 
-def test_figure_3_draws_as_many_labels_of_each_class():
-    y = np.arange(100) % 3 % 2
-    given = figure_3.draw_balanced(y, 20, np.random.default_rng(0))
-    assert np.bincount(y[given]).tolist() == [10, 10]
-
-
 def results_of(name, setting, errors):
     """Three seeds with small differences around the errors of each method."""
     return [

@@ -21,6 +21,7 @@ from sklearn.decomposition import PCA
 from sklearn.linear_model import RidgeClassifierCV
 from sklearn.neighbors import KNeighborsClassifier
 
+from labelfold.evaluate import draw_labeled
 from labelfold.graph import NeighborGraph
 from labelfold.labels import hide_labels
 from labelfold.spectral import CCDR, LaplacianEigenmaps
@@ -128,13 +129,8 @@ def draw_labels(y: NDArray[Any], n_labels: int, seed: int) -> NDArray[np.bool_]:
             f"{n_labels} labels leave a class of {sizes.min()} points without an unlabelled one: "
             f"ask for at most {len(classes) * (sizes.min() - 1)}."
         )
-    rng = np.random.default_rng(seed)
-    gives_more = set(rng.choice(len(classes), size=remainder, replace=False).tolist())
-    is_labeled = np.zeros(len(y), dtype=bool)
-    for index, value in enumerate(classes):
-        members = np.flatnonzero(y == value)
-        n_drawn = per_class + (index in gives_more)
-        is_labeled[rng.choice(members, size=n_drawn, replace=False)] = True
+    is_labeled: NDArray[np.bool_] = np.zeros(len(y), dtype=bool)
+    is_labeled[draw_labeled(y, n_labels, random_state=seed)] = True
     return is_labeled
 
 

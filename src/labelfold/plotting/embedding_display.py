@@ -143,7 +143,8 @@ class EmbeddingDisplay:
         ----------
         estimator : object
             Fitted estimator with `embedding_`, and optionally `class_centers_` and `classes_`; or
-            any fitted transformer, if `X` is given.
+            any fitted transformer, if `X` is given. Of a :class:`ManifoldClassifier` the map is
+            drawn.
 
         X : array-like of shape (n_samples, n_features), default=None
             Points to draw, through `estimator.transform`. By default the points the estimator was
@@ -182,15 +183,16 @@ class EmbeddingDisplay:
         'coordinate 1'
         """
         check_is_fitted(estimator)
+        mapper = getattr(estimator, "embedder_", estimator)
         if X is None and not hasattr(estimator, "embedding_"):
             raise ValueError(
                 f"{type(estimator).__name__} keeps no embedding_ of its training points: "
                 "pass X, the points to draw."
             )
         return cls(
-            estimator.embedding_ if X is None else estimator.transform(X),
+            estimator.embedding_ if X is None else mapper.transform(X),
             labels=y,
-            class_centers=getattr(estimator, "class_centers_", None),
+            class_centers=getattr(mapper, "class_centers_", None),
             classes=getattr(estimator, "classes_", None),
             class_names=class_names,
             components=components,

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.neighbors import KNeighborsClassifier
 
 from labelfold.classify import LeastSquaresClassifier
 from labelfold.datasets import make_swiss_roll
+from labelfold.evaluate import draw_labeled
 from labelfold.labels import hide_labels
 from labelfold.reproduce.ccdr_2005.roll import COLORS, N_BANDS, draw_seeds, make_maps, size_of
 from labelfold.reproduce.curves import draw_curve, name_curves, new_figure
@@ -56,9 +56,10 @@ def list_tasks(quick: bool) -> list[Task]:
 def run(task: Task, data_home: Path | None) -> list[Measurement]:
     """Measure the error of every method on the unlabelled points of one draw."""
     n_labels = size_of(task, "labels")
-    seed, rng = draw_seeds(task, n_labels)
+    seed, other_seed = draw_seeds(task, n_labels)
     X, y, _ = make_swiss_roll(N_POINTS, n_bands=N_BANDS, random_state=seed)
-    given = draw_balanced(y, n_labels, rng)
+    rows = draw_labeled(y, n_labels, random_state=other_seed)
+    given = np.isin(np.arange(N_POINTS), rows)
     trials = [
         (method, points, LeastSquaresClassifier(fit_intercept=False))
         for method, points in make_maps(X, hide_labels(y, given)).items()
@@ -70,16 +71,6 @@ def run(task: Task, data_home: Path | None) -> list[Measurement]:
         error = float(np.mean(predicted != y[~given]))
         measurements.append(Measurement(error, {"method": method}, n_scored=N_POINTS - n_labels))
     return measurements
-
-
-def draw_balanced(
-    y: NDArray[np.int64], n_labels: int, rng: np.random.Generator
-) -> NDArray[np.bool_]:
-    """Draw the points that keep their label, equally many of both classes."""
-    given = np.zeros(len(y), dtype=bool)
-    for value in (0, 1):
-        given[rng.choice(np.flatnonzero(y == value), n_labels // 2, replace=False)] = True
-    return given
 
 
 def derive(summary: Summary) -> list[SummaryRow]:
@@ -171,7 +162,7 @@ FIGURE_3 = Entry(
     name="figure-3",
     title="Errors on unlabelled points against the number of labels",
     procedure=PROCEDURE,
-    edition=1,
+    edition=2,
     tasks=list_tasks,
     run=run,
     judge=judge,

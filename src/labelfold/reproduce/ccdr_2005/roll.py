@@ -29,10 +29,10 @@ def size_of(task: Task, name: str) -> int:
     return int(task.setting[name])
 
 
-def draw_seeds(task: Task, size: int) -> tuple[int, np.random.Generator]:
-    """Return a seed for the roll and a generator for all else, by the task's seed and size only."""
+def draw_seeds(task: Task, size: int) -> tuple[int, int]:
+    """Return a seed for the roll and one for all else, by the task's seed and size only."""
     for_roll, for_rest = np.random.SeedSequence([task.seed or 0, size]).spawn(2)
-    return int(for_roll.generate_state(1)[0]), np.random.default_rng(for_rest)
+    return int(for_roll.generate_state(1)[0]), int(for_rest.generate_state(1)[0])
 
 
 def make_maps(X: NDArray[np.float64], y: Any) -> dict[str, NDArray[np.float64]]:
