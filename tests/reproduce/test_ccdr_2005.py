@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
+from labelfold import CCDR, hide_labels
 from labelfold.datasets import make_swiss_roll
 from labelfold.reproduce import Measurement, Task, load_paper
 from labelfold.reproduce.ccdr_2005 import figure_3, figures_1_and_2, roll, table_1
@@ -34,13 +35,18 @@ def test_one_task_of_table_1(monkeypatch):
     monkeypatch.setattr(table_1, "N_TESTED", 5)
     task = Task({"training_points": 100}, 3)
     measurements = table_1.run(task, None)
-    measured = {item.setting["method"]: item.value for item in measurements}
-    assert list(measured) == ["CCDR", "Laplacian", "3-NN"]
-    assert all(0 <= value <= 0.6 and (5 * value).is_integer() for value in measured.values())
+    measured = {tuple(item.setting.values()): item.value for item in measurements}
+    assert len(measured) == 10
     seed, _ = roll.draw_seeds(task, 100)
     X, y, _ = make_swiss_roll(105, random_state=seed)
     raw = KNeighborsClassifier(3).fit(X[:100], y[:100])
-    assert measured["3-NN"] == np.mean(raw.predict(X[100:]) != y[100:])
+    assert measured["6 bands", "3-NN"] == np.mean(raw.predict(X[100:]) != y[100:])
+    wrong = 0
+    for new in range(100, 105):
+        rows = np.append(np.arange(100), new)
+        Z = CCDR(2).fit_transform(X[rows], hide_labels(y[rows], np.arange(100)))
+        wrong += KNeighborsClassifier(3).fit(Z[:100], y[:100]).predict(Z[100:])[0] != y[new]
+    assert measured["6 bands", 2, "CCDR"] == wrong / 5
     assert table_1.run(task, None) == measurements
 
 
@@ -93,19 +99,44 @@ def results_of(name, setting, errors):
 
 
 @pytest.mark.parametrize(
-    ("errors", "verdict"),
+    ("errors", "spread", "verdict"),
     [
-        ((0.04, 0.06, 0.05), "holds"),
-        ((0.05, 0.06, 0.04), "partly"),
-        ((0.06, 0.04, 0.05), "does not hold"),
+        ((0.04, 0.06, 0.05), 0.001, "holds"),
+        ((0.04, 0.06, 0.05), 0.1, "partly"),
+        ((0.05, 0.06, 0.04), 0.001, "does not hold"),
+        ((0.04, 0.05, 0.06), 0.001, "does not hold"),
     ],
 )
-def test_verdicts_of_table_1(errors, verdict):
-    errors = dict(zip(("CCDR", "Laplacian", "3-NN"), errors, strict=True))
-    summary = summarise(results_of("training_points", 300, errors))
-    (found,) = table_1.judge(summary)
-    assert found.verdict == verdict
-    assert "CCDR 4.4 %" in found.paper
+def test_verdicts_of_table_1(errors, spread, verdict):
+    ccdr, laplacian, raw = errors
+    results = []
+    for seed, sign in enumerate((-1, 0, 1)):
+        measured = []
+        for pattern in table_1.PATTERNS:
+            about = {"classes": str(pattern)}
+            measured.append(Measurement(raw, {**about, "method": "3-NN"}))
+            for m in (2, 3):
+                about["coordinates"] = m
+                measured.append(Measurement(ccdr + sign * spread, {**about, "method": "CCDR"}))
+                measured.append(Measurement(laplacian, {**about, "method": "Laplacian"}))
+        results.append(TaskResult(Task({"training_points": 300}, seed), tuple(measured), 0.0))
+    summary = summarise(results, printed=table_1.TABLE_1.printed)
+    assert all(row.printed for row in summary.rows)
+    found = table_1.judge(summary)
+    assert [item.verdict for item in found] == [verdict] * 4
+    assert "CCDR 4.4 %" in found[0].paper
+    assert len(table_1.draw(summary).axes) == 4
+
+
+def test_bands():
+    _, y, coordinates = make_swiss_roll(2000, n_bands=6, random_state=0)
+    np.testing.assert_array_equal(roll.Bands(6)(coordinates), y)
+    halves = roll.Bands(5, has_half_ends=True)
+    assert str(halves) == "5 bands, half-width ends"
+    order = np.argsort(coordinates[:, 0])
+    changes = np.flatnonzero(np.diff(halves(coordinates)[order]))
+    cuts = coordinates[order][changes, 0] / coordinates[:, 0].max()
+    np.testing.assert_allclose(cuts, [1 / 8, 3 / 8, 5 / 8, 7 / 8], atol=0.005)
 
 
 def test_verdicts_of_figure_3():

@@ -53,7 +53,7 @@ __all__ = [
 ]
 
 Setting = Mapping[str, str | int | float]
-Unit = Literal["share", "number"]
+Unit = Literal["share", "number", "choice"]
 Judgement = Literal["holds", "partly", "does not hold"]
 
 
@@ -97,8 +97,9 @@ class Measurement:
         What is measured. Measurements of equal setting and measure are averaged over seeds.
     n_scored : int or None, default=None
         Number of points that an error rate was counted on.
-    unit : {"share", "number"}, default="share"
-        A share is shown in per cent.
+    unit : {"share", "number", "choice"}, default="share"
+        A share is shown in per cent. A choice is a number that was chosen, not measured, and gets
+        no interval.
     """
 
     value: float

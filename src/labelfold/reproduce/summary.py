@@ -73,7 +73,7 @@ class SummaryRow:
         The task's setting and the measurement's together.
     measure : str
         What was measured.
-    unit : {"share", "number"}
+    unit : {"share", "number", "choice"}
         Shares are shown in per cent.
     values : mapping of seed to float
         The measured values.
@@ -206,6 +206,8 @@ def _row(group: list[tuple[int | None, Setting, Measurement]]) -> SummaryRow:
     if len(values) == 1 and n_scored and first.unit == "share":
         low, high = wilson_interval(estimate.mean, n_scored)
         estimate = Estimate(estimate.mean, low, high, 1, "Wilson")
+    elif first.unit == "choice":
+        estimate = Estimate(estimate.mean, None, None, estimate.n_runs, "none")
     return SummaryRow(setting, first.measure, first.unit, values, n_scored, estimate)
 
 

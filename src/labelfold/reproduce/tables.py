@@ -67,7 +67,8 @@ def format_value(value: float, unit: Unit) -> str:
     >>> format_value(0.0435, "share"), format_value(14.0, "number")
     ('4.35 %', '14')
     """
-    return f"{100 * value:.2f} %" if unit == "share" else f"{value:.3g}"
+    # Adding zero makes nothing of the sign of -0.
+    return f"{round(100 * value, 2) + 0.0:.2f} %" if unit == "share" else f"{value:.3g}"
 
 
 def format_interval(estimate: Estimate, unit: Unit) -> str:
@@ -75,7 +76,8 @@ def format_interval(estimate: Estimate, unit: Unit) -> str:
     if estimate.low is None or estimate.high is None:
         return ""
     if unit == "share":
-        return f"{100 * estimate.low:.2f} to {100 * estimate.high:.2f} %"
+        low, high = (round(100 * end, 2) + 0.0 for end in (estimate.low, estimate.high))
+        return f"{low:.2f} to {high:.2f} %"
     return f"{estimate.low:.3g} to {estimate.high:.3g}"
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from labelfold.datasets.manifolds import ROLL_ANGLES
+from labelfold.datasets.spiral import length_at_angle
 from labelfold.graph import NeighborGraph
 from labelfold.plotting.palette import OKABE_ITO
 from labelfold.reproduce.entry import Task
 from labelfold.spectral import CCDR, LaplacianEigenmaps
 
-__all__ = ["COLORS", "N_BANDS", "draw_seeds", "make_maps", "size_of"]
+__all__ = ["COLORS", "N_BANDS", "Bands", "draw_seeds", "make_maps", "size_of"]
 
 N_NEIGHBORS, BETA, N_COMPONENTS = 12, 1.0, 2  # CCDR-2005 section 4, maps as in Fig. 2
 N_BANDS = 6  # see the entry `bands`
@@ -22,6 +25,32 @@ COLORS = {
     "3-NN": OKABE_ITO[2],
     "k-NN, best case": OKABE_ITO[2],
 }
+
+
+@dataclass(frozen=True)
+class Bands:
+    """A pattern of two classes: bands that take turns along the roll.
+
+    Parameters
+    ----------
+    n_bands : int
+        Number of bands.
+    has_half_ends : bool, default=False
+        Whether the first and the last band are half as wide as the others, which are equal.
+    """
+
+    n_bands: int
+    has_half_ends: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.n_bands} bands" + ", half-width ends" * self.has_half_ends
+
+    def __call__(self, coordinates: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the classes of points, given their arc length and height."""
+        inner, outer = length_at_angle(np.array(ROLL_ANGLES))
+        width = (outer - inner) / (self.n_bands - self.has_half_ends)
+        band = np.floor(coordinates[:, 0] / width + 0.5 * self.has_half_ends).astype(np.int64)
+        return np.clip(band, 0, self.n_bands - 1) % 2
 
 
 def size_of(task: Task, name: str) -> int:
@@ -35,9 +64,13 @@ def draw_seeds(task: Task, size: int) -> tuple[int, int]:
     return int(for_roll.generate_state(1)[0]), int(for_rest.generate_state(1)[0])
 
 
-def make_maps(X: NDArray[np.float64], y: Any) -> dict[str, NDArray[np.float64]]:
-    """Return the maps of CCDR, which sees the labels, and of Laplacian eigenmaps, on one graph."""
+def make_maps(
+    X: NDArray[np.float64],
+    *ys: Any,
+    n_components: int = N_COMPONENTS,
+) -> tuple[NDArray[np.float64], list[NDArray[np.float64]]]:
+    """Return the map of Laplacian eigenmaps, and CCDR's for every y, all on one graph."""
     graph = NeighborGraph.build(X, n_neighbors=N_NEIGHBORS)
-    ccdr = CCDR(N_COMPONENTS, beta=BETA, n_neighbors=N_NEIGHBORS).fit(X, y, graph=graph)
-    laplacian = LaplacianEigenmaps(N_COMPONENTS, n_neighbors=N_NEIGHBORS).fit(X, graph=graph)
-    return {"CCDR": ccdr.embedding_, "Laplacian": laplacian.embedding_}
+    laplacian = LaplacianEigenmaps(n_components, n_neighbors=N_NEIGHBORS).fit(X, graph=graph)
+    ccdr = CCDR(n_components, beta=BETA, n_neighbors=N_NEIGHBORS)
+    return laplacian.embedding_, [ccdr.fit(X, y, graph=graph).embedding_ for y in ys]

@@ -1,180 +1,185 @@
 """What CCDR-MC reads off its Figs. 2 to 4, judged on the rows of a summary.
 
-Claims are about maps that the test rows are part of, on the data set's own split; the mean over
-random splits stands beside.
+Claims are about maps that the test rows are part of. Each is put to the data set's own split, which
+is the paper's, and to the means over random splits: what holds for the one only is "partly" so.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from labelfold.reproduce.entry import Judgement, Verdict
 from labelfold.reproduce.summary import Summary, SummaryRow
 from labelfold.reproduce.tables import format_value
 
-__all__ = ["judge_figure_2", "judge_figure_3", "judge_figure_4"]
+__all__ = ["TRAINING", "judge_figure_2", "judge_figure_3", "judge_figure_4"]
 
-SAME = (
-    0.005  # errors that differ by no more count as constant: one binomial standard error is 0.0065
-)
+# Errors that differ by no more count as equal; one binomial standard error is 0.0065.
+SAME = 0.005
 TRAINING = "error on training rows"
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Errors against the parameter that a figure varies, in ascending order of it."""
+
+    points: dict[float, float]
+
+    @classmethod
+    def of(cls, rows: list[SummaryRow], parameter: str) -> Curve:
+        """Read the curve from rows of a summary."""
+        return cls({float(row.setting[parameter]): row.estimate.mean for row in rows})
+
+    def between(self, low: float, high: float) -> Curve:
+        """Return the part from ``low`` to ``high``, both included."""
+        return Curve({x: error for x, error in self.points.items() if low <= x <= high})
+
+    @property
+    def best(self) -> float:
+        """Where the error is least."""
+        return min(self.points, key=lambda x: self.points[x])
+
+    @property
+    def least(self) -> float:
+        """The least error."""
+        return min(self.points.values())
+
+    @property
+    def largest(self) -> float:
+        """The largest error."""
+        return max(self.points.values())
+
+    def __str__(self) -> str:
+        return f"{_percent(self.least)} to {_percent(self.largest)}"
+
+
+@dataclass(frozen=True)
+class Curves:
+    """The three curves of one kind of split."""
+
+    linear: Curve
+    nearest: Curve
+    on_training: Curve
+
+
+Test = Callable[[Curves], tuple[bool, str]]  # whether a claim holds, and the figures
 
 
 def judge_figure_2(summary: Summary) -> list[Verdict]:
     """Judge section V.C: what beta does."""
-    linear, nearest = _curve(summary, "linear"), _curve(summary, "3-NN")
-    small = [row for row in linear if _x(row, "beta") < 0.1]
-    on_training = [row for row in _curve(summary, "linear", TRAINING) if _x(row, "beta") < 0.1]
-    best = _lowest(nearest)
-    middle = [_x(row, "beta") for row in linear if 0.09 <= row.estimate.mean <= 0.095]
+
+    def is_constant(curves: Curves) -> tuple[bool, str]:
+        small = curves.linear.between(0, 0.09)
+        return small.largest - small.least <= SAME, f"{small} below 0.1"
+
+    def fits_perfectly(curves: Curves) -> tuple[bool, str]:
+        worst = curves.on_training.between(0, 0.09).largest
+        return worst == 0, f"error on training rows at most {_percent(worst)}"
+
+    def is_flat(curves: Curves) -> tuple[bool, str]:
+        inside = [beta for beta, error in curves.linear.points.items() if 0.09 <= error <= 0.095]
+        text = ", ".join(f"{beta:g}" for beta in inside) or "none"
+        return len(inside) >= 3, f"so at β = {text}"
+
+    def grows(curves: Curves) -> tuple[bool, str]:
+        last = max(curves.linear.points)
+        at_half, at_last = curves.linear.points[0.5], curves.linear.points[last]
+        text = f"{_percent(at_half)} at β = 0.5, {_percent(at_last)} at {last:g}"
+        return at_last > at_half + SAME, text
+
+    def is_best_near_half(curves: Curves) -> tuple[bool, str]:
+        return 0.25 <= curves.nearest.best <= 1, _best(curves.nearest, "β = ")
+
+    def suffers(curves: Curves) -> tuple[bool, str]:
+        first = min(curves.nearest.points)
+        at_first, at_half = curves.nearest.points[first], curves.nearest.points[0.5]
+        text = f"{_percent(at_first)} at β = {first:g}, {_percent(at_half)} at 0.5"
+        return at_first > at_half, text
+
+    put = _Claims(summary, "beta")
     return [
-        Verdict(
-            claim="Below β = 0.1 the linear error is constant",
-            paper="constant",
-            found=f"{_range(small)} from β = {_x(small[0], 'beta')} to {_x(small[-1], 'beta')}",
-            verdict=_yes_or_no(_spread(small) <= SAME),
-        ),
-        Verdict(
-            claim="There the linear head fits the training rows perfectly",
-            paper="perfect",
-            found=f"error on training rows at most {_percent(_highest(on_training))}",
-            verdict=_yes_or_no(_highest(on_training).estimate.mean == 0),
-        ),
-        Verdict(
-            claim="The linear error lies between 9 and 9.5 % for a large range of β",
-            paper="9 to 9.5 %",
-            found=f"so at β = {', '.join(f'{beta:g}' for beta in middle) or 'none'}; "
-            f"{_range(linear)} over all",
-            verdict="holds" if len(middle) >= 3 else "partly" if middle else "does not hold",
-        ),
-        Verdict(
-            claim="A large β raises the linear error",
-            paper="increases with β",
-            found=f"{_percent(_at(linear, 'beta', 0.5))} at β = 0.5, {_percent(linear[-1])} at "
-            f"β = {_x(linear[-1], 'beta'):g}",
-            verdict=_yes_or_no(
-                linear[-1].estimate.mean > _at(linear, "beta", 0.5).estimate.mean + SAME
-            ),
-        ),
-        Verdict(
-            claim="k-NN is best near β = 0.5",
-            paper="8.6 % at β ≈ 0.5",
-            found=_best_text(summary, best, "beta", "β"),
-            verdict=_yes_or_no(0.25 <= _x(best, "beta") <= 1),
-        ),
-        Verdict(
-            claim="A small β raises the k-NN error",
-            paper="increases as β decreases",
-            found=f"{_percent(nearest[0])} at β = {_x(nearest[0], 'beta'):g}, at most "
-            f"{_percent(_highest([row for row in nearest if _x(row, 'beta') < 0.25]))} below 0.25",
-            verdict=_yes_or_no(nearest[0].estimate.mean > best.estimate.mean + SAME),
-        ),
+        put("Below β = 0.1 the linear error is constant", "constant", is_constant),
+        put("There the linear head fits the training rows perfectly", "perfect", fits_perfectly),
+        put("For a range of β the linear error is 9 to 9.5 %", "a large range", is_flat),
+        put("A large β raises the linear error", "increases with β", grows),
+        put("k-NN is best near β = 0.5", "8.6 % at β ≈ 0.5", is_best_near_half),
+        put("A small β raises the k-NN error", "increases as β decreases", suffers),
     ]
 
 
 def judge_figure_3(summary: Summary) -> list[Verdict]:
     """Judge section V.D: what the dimension does."""
-    linear, nearest = _curve(summary, "linear"), _curve(summary, "3-NN")
-    three = _at(nearest, "dimension", 3)
-    best = _lowest(nearest)
-    up_to_14 = _lowest([row for row in nearest if _x(row, "dimension") <= 14])
-    beyond = _lowest([row for row in nearest if _x(row, "dimension") > 14])
-    from_five = [row for row in linear if _x(row, "dimension") > 5]
+
+    def three_suffice(curves: Curves) -> tuple[bool, str]:
+        error = curves.nearest.points[3]
+        return error < 0.1, _percent(error)
+
+    def is_constant(curves: Curves) -> tuple[bool, str]:
+        beyond = curves.linear.between(6, 100)
+        return beyond.largest - beyond.least <= SAME, f"{beyond} from 6 on"
+
+    def is_best_at_13(curves: Curves) -> tuple[bool, str]:
+        return 12 <= curves.nearest.best <= 14, _best(curves.nearest, "")
+
+    def brings_no_gain(curves: Curves) -> tuple[bool, str]:
+        up_to, beyond = curves.nearest.between(1, 14), curves.nearest.between(15, 100)
+        text = f"up to 14 {_best(up_to, '')}; beyond {_best(beyond, '')}"
+        return beyond.least >= up_to.least, text
+
+    put = _Claims(summary, "dimension")
     return [
-        Verdict(
-            claim="Three dimensions bring the k-NN error below 10 %",
-            paper="below 10 %",
-            found=_with_random(summary, three, "dimension"),
-            verdict=_yes_or_no(three.estimate.mean < 0.1),
-        ),
-        Verdict(
-            claim="Beyond five dimensions the linear error is constant",
-            paper="fairly constant",
-            found=f"{_range(from_five)} from six dimensions on",
-            verdict=_yes_or_no(_spread(from_five) <= SAME),
-        ),
-        Verdict(
-            claim="The k-NN error is least at 12 to 14 dimensions",
-            paper="12 to 14",
-            found=_best_text(summary, best, "dimension", "dimension"),
-            verdict=_yes_or_no(12 <= _x(best, "dimension") <= 14),
-        ),
-        Verdict(
-            claim="More than 14 dimensions bring no gain",
-            paper="13 by the entropic graph",
-            found=f"{_percent(up_to_14)} at {_x(up_to_14, 'dimension'):g}; beyond 14 at best "
-            f"{_percent(beyond)}, at {_x(beyond, 'dimension'):g}",
-            verdict=_yes_or_no(beyond.estimate.mean >= up_to_14.estimate.mean),
-        ),
+        put("Three dimensions bring the k-NN error below 10 %", "below 10 %", three_suffice),
+        put("Beyond five dimensions the linear error is constant", "fairly constant", is_constant),
+        put("The k-NN error is least at 12 to 14 dimensions", "12 to 14", is_best_at_13),
+        put("More than 14 dimensions bring no gain", "13 by the entropic graph", brings_no_gain),
     ]
 
 
 def judge_figure_4(summary: Summary) -> list[Verdict]:
     """Judge section V.E: what the number of neighbours does."""
+
+    def linear_is_best_at_3(curves: Curves) -> tuple[bool, str]:
+        return curves.linear.best == 3, _best(curves.linear, "")
+
+    def nearest_is_best_at_4(curves: Curves) -> tuple[bool, str]:
+        return curves.nearest.best == 4, _best(curves.nearest, "")
+
+    put = _Claims(summary, "neighbors")
     return [
-        _judge_minimum(summary, "linear", 3, 0.092),
-        _judge_minimum(summary, "3-NN", 4, 0.086),
+        put("The linear error is least at 3 neighbours", "9.2 % at 3", linear_is_best_at_3),
+        put("The k-NN error is least at 4 neighbours", "8.6 % at 4", nearest_is_best_at_4),
     ]
 
 
-def _judge_minimum(summary: Summary, head: str, neighbors: int, error: float) -> Verdict:
-    best = _lowest(_curve(summary, head))
-    at_place = _x(best, "neighbors") == neighbors
-    is_as_low = best.estimate.mean <= error + SAME
-    judgement: Judgement = "partly" if at_place or is_as_low else "does not hold"
-    return Verdict(
-        claim=f"The {'k-NN' if head == '3-NN' else head} error is least at {neighbors} neighbours",
-        paper=f"{format_value(error, 'share')} at {neighbors}",
-        found=_best_text(summary, best, "neighbors", "neighbours"),
-        verdict="holds" if at_place and is_as_low else judgement,
-    )
+class _Claims:
+    """Puts claims to the curves of every kind of split."""
+
+    def __init__(self, summary: Summary, parameter: str) -> None:
+        self._curves = {
+            str(split): _read_curves(summary, str(split), parameter)
+            for split in summary.values_of("split")
+        }
+
+    def __call__(self, claim: str, paper: str, test: Test) -> Verdict:
+        answers = {split: test(curves) for split, curves in self._curves.items()}
+        held = [is_so for is_so, _ in answers.values()]
+        verdict: Judgement = "holds" if all(held) else "partly" if any(held) else "does not hold"
+        found = "; ".join(f"{split} split: {text}" for split, (_, text) in answers.items())
+        return Verdict(claim, paper, found, verdict)
 
 
-def _curve(summary: Summary, head: str, measure: str = "error") -> list[SummaryRow]:
-    return summary.rows_with(measure, split="paper", mode="transductive", head=head)
+def _read_curves(summary: Summary, split: str, parameter: str) -> Curves:
+    def read(head: str, measure: str = "error") -> Curve:
+        rows = summary.rows_with(measure, split=split, mode="transductive", head=head)
+        return Curve.of(rows, parameter)
+
+    return Curves(read("linear"), read("3-NN"), read("linear", TRAINING))
 
 
-def _x(row: SummaryRow, name: str) -> float:
-    return float(row.setting[name])
+def _best(curve: Curve, prefix: str) -> str:
+    return f"{_percent(curve.least)} at {prefix}{curve.best:g}"
 
 
-def _at(rows: list[SummaryRow], name: str, value: float) -> SummaryRow:
-    return next(row for row in rows if row.setting[name] == value)
-
-
-def _lowest(rows: list[SummaryRow]) -> SummaryRow:
-    return min(rows, key=lambda row: row.estimate.mean)
-
-
-def _highest(rows: list[SummaryRow]) -> SummaryRow:
-    return max(rows, key=lambda row: row.estimate.mean)
-
-
-def _spread(rows: list[SummaryRow]) -> float:
-    return _highest(rows).estimate.mean - _lowest(rows).estimate.mean
-
-
-def _percent(row: SummaryRow) -> str:
-    return format_value(row.estimate.mean, "share")
-
-
-def _range(rows: list[SummaryRow]) -> str:
-    return f"{_percent(_lowest(rows))} to {_percent(_highest(rows))}"
-
-
-def _best_text(summary: Summary, best: SummaryRow, name: str, label: str) -> str:
-    text = f"{_percent(best)} at {label} = {_x(best, name):g}"
-    others = summary.rows_with(split="random", mode="transductive", head=best.setting["head"])
-    if not others:
-        return text
-    other = _lowest(others)
-    return f"{text}; over random splits {_percent(other)} at {_x(other, name):g}"
-
-
-def _with_random(summary: Summary, row: SummaryRow, name: str) -> str:
-    setting = {**row.setting, "split": "random"}
-    others = summary.rows_with(row.measure, **setting)
-    beside = f"; over random splits {_percent(others[0])}" if others else ""
-    return _percent(row) + beside
-
-
-def _yes_or_no(is_so: bool) -> Judgement:
-    return "holds" if is_so else "does not hold"
+def _percent(error: float) -> str:
+    return format_value(error, "share")

@@ -95,7 +95,7 @@ def _error(value: float) -> Measurement:
 
 def _chosen(parameters: Mapping[str, Any]) -> list[Measurement]:
     return [
-        Measurement(float(parameters[name]), measure=measure, unit="number")
+        Measurement(float(parameters[name]), measure=measure, unit="choice")
         for name, measure in CHOSEN.items()
         if name in parameters
     ]
