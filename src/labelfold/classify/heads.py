@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LinearRegression
+from sklearn.metrics import accuracy_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -142,6 +143,23 @@ class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
         """
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def score(self, X: ArrayLike, y: ArrayLike) -> float:
+        """Return the accuracy.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Coordinates.
+        y : array-like of shape (n_samples,)
+            Their classes.
+
+        Returns
+        -------
+        float
+            Share of rows with the right class.
+        """
+        return float(accuracy_score(y, self.predict(X)))
 
     def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
         check_is_fitted(self)

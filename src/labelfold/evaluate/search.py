@@ -121,6 +121,8 @@ class TransductiveSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Number of maps made, without the one for ``best_estimator_``.
     scorer_ : callable
         What scored.
+    transduction_, label_distributions_, n_features_in_, feature_names_in_
+        Those of ``best_estimator_``.
 
     See Also
     --------
@@ -277,6 +279,11 @@ class TransductiveSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def n_features_in_(self) -> int:
         """Number of features seen in fit; if ``refit``."""
         return self.best_estimator_.n_features_in_
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """Names of the features, where X has string names; if ``refit``."""
+        return self.best_estimator_.feature_names_in_
 
     def _make_folds(self, X: Any, y: ArrayLike, labels: PartialLabels) -> list[_Fold]:
         splitter = LabeledKFold(int(self.cv)) if isinstance(self.cv, int | np.integer) else self.cv
