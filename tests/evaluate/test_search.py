@@ -51,6 +51,15 @@ def test_scores_are_those_of_separate_fits(roll):
     assert results["param_head"][0] == "linear"
 
 
+def test_folds_that_share_a_map_are_scored_each_on_its_own_rows(roll):
+    X, _, y = roll
+    model = ManifoldClassifier(LaplacianEigenmaps(5), head="knn")
+    search = TransductiveSearchCV(model, {}, cv=3, refit=False).fit(X, y)
+    assert search.n_maps_ == 1
+    found = [search.cv_results_[f"split{fold}_test_score"][0] for fold in range(3)]
+    np.testing.assert_allclose(found, transductive_scores(model, X, y, 3))
+
+
 def test_graph_and_maps_are_shared(roll, monkeypatch):
     X, _, y = roll
     n_searches = 0

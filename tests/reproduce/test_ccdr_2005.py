@@ -50,6 +50,23 @@ def test_one_task_of_table_1(monkeypatch):
     assert table_1.run(task, None) == measurements
 
 
+@pytest.mark.parametrize(
+    ("module", "setting", "n_hidden"),
+    [(table_1, {"training_points": 100}, 1), (figure_3, {"labels": 100}, 900)],
+)
+def test_maps_do_not_see_the_labels_that_are_scored(monkeypatch, module, setting, n_hidden):
+    seen = []
+
+    def spy(X, *ys, **options):
+        seen.extend(ys)
+        return roll.make_maps(X, *ys, **options)
+
+    monkeypatch.setattr(module, "make_maps", spy)
+    monkeypatch.setattr(table_1, "N_TESTED", 2)
+    module.run(Task(setting, 0), None)
+    assert {int(np.sum(y == -1)) for y in seen} == {n_hidden}
+
+
 def test_a_printed_value_has_its_row():
     quick = PAPER.entry("bands")
     results = [
