@@ -40,13 +40,13 @@ def test_one_task_of_table_1(monkeypatch):
     seed, _ = roll.draw_seeds(task, 100)
     X, y, _ = make_swiss_roll(105, random_state=seed)
     raw = KNeighborsClassifier(3).fit(X[:100], y[:100])
-    assert measured["6 bands", "3-NN"] == np.mean(raw.predict(X[100:]) != y[100:])
+    assert measured["6 bands, height 21", "3-NN"] == np.mean(raw.predict(X[100:]) != y[100:])
     wrong = 0
     for new in range(100, 105):
         rows = np.append(np.arange(100), new)
         Z = CCDR(2).fit_transform(X[rows], hide_labels(y[rows], np.arange(100)))
         wrong += KNeighborsClassifier(3).fit(Z[:100], y[:100]).predict(Z[100:])[0] != y[new]
-    assert measured["6 bands", 2, "CCDR"] == wrong / 5
+    assert measured["6 bands, height 21", 2, "CCDR"] == wrong / 5
     assert table_1.run(task, None) == measurements
 
 
@@ -57,9 +57,9 @@ def test_one_task_of_table_1(monkeypatch):
 def test_maps_do_not_see_the_labels_that_are_scored(monkeypatch, module, setting, n_hidden):
     seen = []
 
-    def spy(X, *ys, **options):
-        seen.extend(ys)
-        return roll.make_maps(X, *ys, **options)
+    def spy(X, y, **options):
+        seen.append(y)
+        return roll.make_maps(X, y, **options)
 
     monkeypatch.setattr(module, "make_maps", spy)
     monkeypatch.setattr(table_1, "N_TESTED", 2)
@@ -129,8 +129,8 @@ def test_verdicts_of_table_1(errors, spread, verdict):
     results = []
     for seed, sign in enumerate((-1, 0, 1)):
         measured = []
-        for pattern in table_1.PATTERNS:
-            about = {"classes": str(pattern)}
+        for one in table_1.ROLLS:
+            about = {"roll": str(one)}
             measured.append(Measurement(raw, {**about, "method": "3-NN"}))
             for m in (2, 3):
                 about["coordinates"] = m
@@ -145,15 +145,19 @@ def test_verdicts_of_table_1(errors, spread, verdict):
     assert len(table_1.draw(summary).axes) == 4
 
 
-def test_bands():
-    _, y, coordinates = make_swiss_roll(2000, n_bands=6, random_state=0)
-    np.testing.assert_array_equal(roll.Bands(6)(coordinates), y)
-    halves = roll.Bands(5, has_half_ends=True)
-    assert str(halves) == "5 bands, half-width ends"
+def test_banded_roll():
+    X, y, coordinates = make_swiss_roll(2000, n_bands=6, random_state=0)
+    points, classes = roll.BandedRoll(6).draw(2000, 0)
+    np.testing.assert_array_equal(points, X)
+    np.testing.assert_array_equal(classes, y)
+    halves = roll.BandedRoll(4, has_half_ends=True, height=30.0)
+    assert str(halves) == "4 bands with half-width ends, height 30"
+    points, classes = halves.draw(2000, 0)
+    assert np.ptp(points[:, 1]) == pytest.approx(30, abs=0.1)
     order = np.argsort(coordinates[:, 0])
-    changes = np.flatnonzero(np.diff(halves(coordinates)[order]))
+    changes = np.flatnonzero(np.diff(classes[order]))
     cuts = coordinates[order][changes, 0] / coordinates[:, 0].max()
-    np.testing.assert_allclose(cuts, [1 / 8, 3 / 8, 5 / 8, 7 / 8], atol=0.005)
+    np.testing.assert_allclose(cuts, [1 / 6, 3 / 6, 5 / 6], atol=0.005)
 
 
 def test_verdicts_of_figure_3():

@@ -60,10 +60,9 @@ def run(task: Task, data_home: Path | None) -> list[Measurement]:
     X, y, _ = make_swiss_roll(N_POINTS, n_bands=N_BANDS, random_state=seed)
     rows = draw_labeled(y, n_labels, random_state=other_seed)
     given = np.isin(np.arange(N_POINTS), rows)
-    laplacian, [ccdr] = make_maps(X, hide_labels(y, given))
     trials = [
         (method, points, LeastSquaresClassifier(fit_intercept=False))
-        for method, points in (("CCDR", ccdr), ("Laplacian", laplacian))
+        for method, points in make_maps(X, hide_labels(y, given)).items()
     ]
     trials += [(f"{k}-NN", X, KNeighborsClassifier(k)) for k in NEIGHBORS]
     measurements = []

@@ -99,8 +99,7 @@ def draw_roll(task: Task) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArr
 def make_three_maps(X: NDArray[np.float64], y: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
     """Return the maps of Fig. 2."""
     isomap = Isomap(n_neighbors=ISOMAP_NEIGHBORS, n_components=N_COMPONENTS)
-    laplacian, [ccdr] = make_maps(X, y)
-    return {"Isomap": isomap.fit_transform(X), "Laplacian": laplacian, "CCDR": ccdr}
+    return {"Isomap": isomap.fit_transform(X), **make_maps(X, y)}
 
 
 def is_separable(X: NDArray[np.float64], y: NDArray[np.int64]) -> bool:

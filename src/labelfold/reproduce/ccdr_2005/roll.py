@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labelfold.datasets import make_swiss_roll
 from labelfold.datasets.manifolds import ROLL_ANGLES
 from labelfold.datasets.spiral import length_at_angle
 from labelfold.graph import NeighborGraph
@@ -15,7 +16,7 @@ from labelfold.plotting.palette import OKABE_ITO
 from labelfold.reproduce.entry import Task
 from labelfold.spectral import CCDR, LaplacianEigenmaps
 
-__all__ = ["COLORS", "N_BANDS", "Bands", "draw_seeds", "make_maps", "size_of"]
+__all__ = ["COLORS", "N_BANDS", "BandedRoll", "draw_seeds", "make_maps", "size_of"]
 
 N_NEIGHBORS, BETA, N_COMPONENTS = 12, 1.0, 2  # CCDR-2005 section 4, maps as in Fig. 2
 N_BANDS = 6  # see the entry `bands`
@@ -28,8 +29,8 @@ COLORS = {
 
 
 @dataclass(frozen=True)
-class Bands:
-    """A pattern of two classes: bands that take turns along the roll.
+class BandedRoll:
+    """A Swiss roll with two classes, in bands that take turns along it.
 
     Parameters
     ----------
@@ -37,16 +38,24 @@ class Bands:
         Number of bands.
     has_half_ends : bool, default=False
         Whether the first and the last band are half as wide as the others, which are equal.
+    height : float, default=21.0
+        Extent of the roll along its axis.
     """
 
     n_bands: int
     has_half_ends: bool = False
+    height: float = 21.0
 
     def __str__(self) -> str:
-        return f"{self.n_bands} bands" + ", half-width ends" * self.has_half_ends
+        ends = " with half-width ends" if self.has_half_ends else ""
+        return f"{self.n_bands} bands{ends}, height {self.height:g}"
 
-    def __call__(self, coordinates: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the classes of points, given their arc length and height."""
+    def draw(self, n: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Draw points and their classes."""
+        X, y, _ = make_swiss_roll(n, pattern=self._classes, height=self.height, random_state=seed)
+        return X, y
+
+    def _classes(self, coordinates: NDArray[np.float64]) -> NDArray[np.int64]:
         inner, outer = length_at_angle(np.array(ROLL_ANGLES))
         width = (outer - inner) / (self.n_bands - self.has_half_ends)
         band = np.floor(coordinates[:, 0] / width + 0.5 * self.has_half_ends).astype(np.int64)
@@ -65,12 +74,10 @@ def draw_seeds(task: Task, size: int) -> tuple[int, int]:
 
 
 def make_maps(
-    X: NDArray[np.float64],
-    *ys: Any,
-    n_components: int = N_COMPONENTS,
-) -> tuple[NDArray[np.float64], list[NDArray[np.float64]]]:
-    """Return the map of Laplacian eigenmaps, and CCDR's for every y, all on one graph."""
+    X: NDArray[np.float64], y: Any, *, n_components: int = N_COMPONENTS
+) -> dict[str, NDArray[np.float64]]:
+    """Return the maps of CCDR, which sees the labels, and of Laplacian eigenmaps, on one graph."""
     graph = NeighborGraph.build(X, n_neighbors=N_NEIGHBORS)
+    ccdr = CCDR(n_components, beta=BETA, n_neighbors=N_NEIGHBORS).fit(X, y, graph=graph)
     laplacian = LaplacianEigenmaps(n_components, n_neighbors=N_NEIGHBORS).fit(X, graph=graph)
-    ccdr = CCDR(n_components, beta=BETA, n_neighbors=N_NEIGHBORS)
-    return laplacian.embedding_, [ccdr.fit(X, y, graph=graph).embedding_ for y in ys]
+    return {"CCDR": ccdr.embedding_, "Laplacian": laplacian.embedding_}
