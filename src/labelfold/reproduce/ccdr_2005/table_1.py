@@ -126,7 +126,7 @@ def draw(summary: Summary) -> Figure:
             color = COLORS[method]
             draw_curve(ax, rows, "training_points", name=method, color=color, shift=shift)
             draw_printed(ax, rows, "training_points", color=color, shift=shift)
-        ax.set_ylim(0, 9)
+        ax.set_ylim(bottom=0)
         name_curves(ax)
         ax.set_xticks([int(size) for size in summary.values_of("training_points")])
         ax.set(xlabel="training points", ylabel="error on new points, %")
