@@ -74,7 +74,7 @@ def test_more_coordinates_than_points_fits_exactly(three_classes):
 
 def test_units_have_no_influence(three_classes):
     X, y = three_classes
-    units = 10.0 ** np.array([-9, -3, 0, 6])
+    units = 10.0 ** np.array([-200, -3, 0, 200])
     wide = np.hstack([X, X[:, :1] + X[:, 1:2]])  # rank-deficient, where units could matter
     other = wide * np.append(units, 1e3)
     scores = LeastSquaresClassifier().fit(wide, y).decision_function(wide)

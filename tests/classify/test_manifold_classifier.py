@@ -7,6 +7,7 @@ from sklearn.cluster import FeatureAgglomeration
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import RandomTreesEmbedding
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
@@ -170,6 +171,34 @@ def test_fit_head_on_a_map_made_before(iris):
     fitted = ManifoldClassifier(CCDR(5), head="knn").fit(X, y)
     np.testing.assert_array_equal(made.transduction_, fitted.transduction_)
     np.testing.assert_array_equal(made.predict(X + 0.01), fitted.predict(X + 0.01))
+
+
+def test_fit_head_takes_lists_and_frames(iris):
+    X, _, _, y = iris
+    embedder = CCDR(5).fit(X, y)
+    made = ManifoldClassifier().fit_head(embedder, embedder.embedding_, y)
+    for given in (embedder.embedding_.tolist(), pd.DataFrame(embedder.embedding_)):
+        again = ManifoldClassifier().fit_head(embedder, given, y)
+        np.testing.assert_array_equal(again.transduction_, made.transduction_)
+
+
+def test_scores_are_the_heads(iris):
+    X, _, _, y = iris
+    for head in ("linear", RidgeClassifier()):
+        model = ManifoldClassifier(CCDR(3), head=head)
+        assert hasattr(model, "decision_function")
+        model.fit(X, y)
+        coordinates = model.embedder_.transform(X)
+        np.testing.assert_array_equal(
+            model.decision_function(X), model.head_.decision_function(coordinates)
+        )
+    assert not hasattr(ManifoldClassifier(head="knn"), "decision_function")
+
+
+def test_an_ensemble_as_embedder(iris):
+    X, truth, _, y = iris
+    model = ManifoldClassifier(RandomTreesEmbedding(10, random_state=0), head="knn").fit(X, y)
+    assert model.score(X, truth) > 0.8
 
 
 def test_score_skips_unlabelled_rows(iris):

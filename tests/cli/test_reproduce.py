@@ -92,10 +92,12 @@ def test_results_go_to_stdout_and_files(finished):
     assert "ccdr-2005 bands: How many bands" in result.stdout
     assert "15 tasks; " in result.stdout
     assert re.search(r"^300 +6 +error +\d\.\d\d % .* 5 +5\.0 %$", result.stdout, re.MULTILINE)
-    assert f"Files in {folder / 'ccdr-2005'}: bands.md, bands.json, bands.png" in result.stdout
-    names = sorted(path.name for path in (folder / "ccdr-2005").iterdir())
+    assert (
+        f"Files in {folder / 'ccdr-2005-quick'}: bands.md, bands.json, bands.png" in result.stdout
+    )
+    names = sorted(path.name for path in (folder / "ccdr-2005-quick").iterdir())
     assert names == ["bands.json", "bands.jsonl", "bands.md", "bands.png", "report.md"]
-    figures = json.loads((folder / "ccdr-2005" / "bands.json").read_text())
+    figures = json.loads((folder / "ccdr-2005-quick" / "bands.json").read_text())
     assert (figures["quick"], figures["n_tasks"]) == (True, 15)
 
 

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA
+from sklearn.model_selection import StratifiedKFold
 
 from labelfold import CCDR, LaplacianEigenmaps, ManifoldClassifier, hide_labels
 from labelfold.datasets import make_swiss_roll
@@ -77,6 +78,29 @@ def test_p_value_counts_shuffles_that_do_as_well():
     baseline = PermutedLabelBaseline(0.0, 0.3, np.zeros(4), errors, chance=0.5)
     assert baseline.p_value == pytest.approx(3 / 5)
     assert not baseline.has_signal
+
+
+def test_folds_are_the_same_for_every_shuffle_and_number_of_jobs(roll):
+    X, y = roll
+    one, two = (
+        permuted_label_baseline(
+            ManifoldClassifier(CCDR(3)),
+            X,
+            y,
+            cv=LabeledKFold(3, shuffle=True, random_state=np.random.RandomState(0)),
+            n_permutations=3,
+            random_state=0,
+            n_jobs=n_jobs,
+        )
+        for n_jobs in (1, 2)
+    )
+    assert one.hidden_error == two.hidden_error
+    np.testing.assert_array_equal(one.permuted_hidden_errors, two.permuted_hidden_errors)
+
+
+def test_unlabelled_rows_are_not_scored(roll):
+    with pytest.raises(ValueError, match="holds out rows without a label"):
+        permuted_label_baseline(ManifoldClassifier(), *roll, cv=StratifiedKFold(3))
 
 
 def test_wrong_number(roll):

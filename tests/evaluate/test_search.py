@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
@@ -175,3 +177,81 @@ def test_bad_input(roll):
         TransductiveSearchCV(model, {}).fit(X, y[:-1])
     with pytest.raises(ValueError, match="n_components=900 needs more than 900 points"):
         TransductiveSearchCV(model, {"embedder__n_components": [2, 900]}).fit(X, y)
+
+
+def test_a_candidate_without_a_score_ranks_last(roll):
+    X, _, y = roll
+
+    def accuracy_unless_wide(answers, rows, truth):
+        wide = answers.model.embedding_.shape[1] == 5
+        return np.nan if wide else np.mean(answers.predict(rows) == truth)
+
+    grid = {"embedder__n_components": [5, 2, 6]}
+    search = TransductiveSearchCV(
+        ManifoldClassifier(CCDR()), grid, cv=3, scoring=accuracy_unless_wide, refit=False
+    )
+    with pytest.warns(UserWarning, match="1 of 3 candidates have no score"):
+        search.fit(X, y)
+    assert search.cv_results_["rank_test_score"][0] == 3
+    assert np.isfinite(search.best_score_)
+    search.set_params(param_grid={"embedder__n_components": [5]})
+    with pytest.raises(ValueError, match="No candidate has a score"):
+        search.fit(X, y)
+
+
+def decay(distances, scales, power):
+    return np.exp(-((distances / np.sqrt(scales)) ** power))
+
+
+def test_callable_objects_as_parameters(roll):
+    X, _, y = roll
+    model = ManifoldClassifier(CCDR(3, weights=partial(decay, power=1.5)))
+    search = TransductiveSearchCV(model, {"embedder__beta": [0.1, 1.0]}, cv=3).fit(X, y)
+    assert search.n_graphs_ == 1
+    both = {"embedder__weights": [partial(decay, power=p) for p in (1.0, 2.0)]}
+    assert TransductiveSearchCV(model, both, cv=3, refit=False).fit(X, y).n_graphs_ == 2
+
+
+def test_splits_as_a_list_or_none(roll):
+    X, _, y = roll
+    model = ManifoldClassifier(CCDR(3))
+    folds = list(LabeledKFold(5).split(X, y))
+    scores = [
+        TransductiveSearchCV(model, {}, cv=cv, refit=False).fit(X, y).best_score_
+        for cv in (folds, None, 5)
+    ]
+    assert scores[0] == scores[1] == scores[2]
+
+
+def test_a_fold_that_leaves_one_class_to_label_spreading(roll):
+    X, _, _ = roll
+    y = np.full(len(X), -1)
+    y[:6] = [0, 1, 1, 1, 1, 1]
+    search = TransductiveSearchCV(LabelSpreading("knn"), {}, cv=2, refit=False)
+    with pytest.warns(UserWarning, match="least populated class"):
+        assert np.isfinite(search.fit(X, y).best_score_)
+
+
+def test_a_second_fit_leaves_nothing_of_the_first(roll):
+    X, _, y = roll
+    search = TransductiveSearchCV(ManifoldClassifier(CCDR(3)), {}, cv=3).fit(X, y)
+    search.set_params(refit=False).fit(X[:300], y[:300])
+    assert not hasattr(search, "best_estimator_")
+    assert not hasattr(search, "transduction_")
+
+
+@pytest.mark.parametrize("n_components", ["3", 0, 2.0])
+def test_wrong_numbers_of_components_are_named(roll, n_components):
+    X, _, y = roll
+    grid = {"embedder__n_components": [2, n_components]}
+    with pytest.raises(ValueError, match=f"n_components={n_components!r} must be an integer"):
+        TransductiveSearchCV(ManifoldClassifier(CCDR()), grid, cv=3).fit(X, y)
+
+
+def test_more_bad_input(roll):
+    X, _, y = roll
+    model = ManifoldClassifier(CCDR(3))
+    with pytest.raises(ValueError, match=r"scoring=\['accuracy'\] must be one scorer"):
+        TransductiveSearchCV(model, {}, scoring=["accuracy"]).fit(X, y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        TransductiveSearchCV(model, {}, cv=3).fit(X, y).score(X, y[:40])

@@ -243,7 +243,7 @@ def test_truncated_is_the_fit_with_fewer_components(method, solver):
     assert narrow.certificate_.fragile == fresh.certificate_.fragile
     if method is CCDR:
         np.testing.assert_allclose(narrow.class_centers_, fresh.class_centers_, atol=1e-7)
-    for wrong in (0, 7, 2.0):
+    for wrong in (0, 7, 2.0, True):
         with pytest.raises(ValueError, match="must be an integer from 1 to the 6"):
             wide.truncated(wrong)
 

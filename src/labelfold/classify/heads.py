@@ -168,9 +168,11 @@ class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
 
     def _spread(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the size of every column's variation; infinite where it is rounding only."""
-        size = np.sqrt(np.mean(X**2, axis=0))
-        spread = X.std(axis=0) if self.fit_intercept else size
-        return np.where(spread > CONSTANT * size, spread, np.inf)
+        peak = np.abs(X).max(axis=0)
+        peak[peak == 0] = 1
+        shape = X / peak  # whose squares stay in range
+        spread = shape.std(axis=0) if self.fit_intercept else np.sqrt(np.mean(shape**2, axis=0))
+        return np.where(spread > CONSTANT, spread * peak, np.inf)
 
 
 def make_head(head: Any, n_labeled: int) -> Any:

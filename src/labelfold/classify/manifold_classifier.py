@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import check_consistent_length, get_tags
+from sklearn.utils import check_array, check_consistent_length, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -34,6 +34,12 @@ def _gives_distributions(classifier: ManifoldClassifier) -> bool:
     head = getattr(classifier, "head_", classifier.head)
     has_distributions = isinstance(head, str) or hasattr(head, "predict_proba")
     return has_distributions and _embedder_extends(classifier)
+
+
+def _gives_scores(classifier: ManifoldClassifier) -> bool:
+    head = getattr(classifier, "head_", classifier.head)
+    has_scores = hasattr(head, "decision_function") or (isinstance(head, str) and head == "linear")
+    return has_scores and _embedder_extends(classifier)
 
 
 class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -98,6 +104,8 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     True
     """
 
+    takes_partial_labels = True
+
     def __init__(self, embedder: Any = None, *, head: Any = "linear") -> None:
         self.embedder = embedder
         self.head = head
@@ -144,6 +152,7 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             The fitted estimator.
         """
         check_consistent_length(embedding, y)
+        embedding = check_array(embedding, accept_sparse="csr")
         return self._finish(embedder, embedding, self._read(y))
 
     def make_embedder(self, labels: PartialLabels) -> Any:
@@ -201,6 +210,23 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         coordinates = self._coordinates(X)
         return np.asarray(self.head_.predict_proba(coordinates))
+
+    @available_if(_gives_scores)
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the head's scores for new rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_new, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_new,) or (n_new, n_classes)
+            Scores, in the form of the head's ``decision_function``.
+        """
+        coordinates = self._coordinates(X)
+        return np.asarray(self.head_.decision_function(coordinates))
 
     @available_if(_embedder_extends)
     def score(self, X: Any, y: ArrayLike) -> float:
@@ -277,7 +303,9 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if self.embedder is None or hasattr(self.embedder, "fit_transform"):
-            tags.input_tags = get_tags(self.embedder or CCDR()).input_tags
+            # Not "embedder or CCDR()": ensembles have a length, and none before they are fitted.
+            embedder = CCDR() if self.embedder is None else self.embedder
+            tags.input_tags = get_tags(embedder).input_tags
         return tags
 
 

@@ -60,7 +60,8 @@ def reproduce(
 
     Every finished piece of work is kept at once in the output folder: a run that was interrupted
     goes on where it stopped when the same command is given again, and a finished one only writes
-    its reports anew. Results of another version, or of a quick run, are set aside and not mixed.
+    its reports anew. Results of another version are set aside and not mixed, and quick runs have a
+    folder of their own.
 
     Without PAPER it lists the papers and their entries.
     """
@@ -80,7 +81,7 @@ def reproduce(
                 console,
                 item,
                 one,
-                out / item.name,
+                out / (f"{item.name}-quick" if quick else item.name),
                 data=data,
                 quick=quick,
                 fresh=fresh,

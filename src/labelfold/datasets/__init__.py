@@ -12,10 +12,13 @@ from labelfold.datasets.manifolds import (
     make_swiss_roll,
 )
 from labelfold.datasets.mnist import load_mnist
+from labelfold.datasets.newsgroups import load_newsgroups, load_newsgroups_vectorized
 
 __all__ = [
     "load_landsat",
     "load_mnist",
+    "load_newsgroups",
+    "load_newsgroups_vectorized",
     "make_closed_curve",
     "make_concentric_circles",
     "make_intertwined_curves",

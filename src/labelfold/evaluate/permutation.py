@@ -8,7 +8,9 @@ labels is that of guessing.
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from sklearn.utils import check_consistent_length, check_random_state
 
 from labelfold.evaluate.quality import knn_error
 from labelfold.evaluate.shared_fits import build_graphs, fit_together
-from labelfold.evaluate.splits import LabeledKFold
+from labelfold.evaluate.splits import LabeledKFold, hold_out
 from labelfold.graph import NeighborGraph
 from labelfold.labels import PartialLabels, hide_labels
 
@@ -127,7 +129,7 @@ def permuted_label_baseline(
     if n_permutations < 1:
         raise ValueError(f"n_permutations={n_permutations} must be at least 1.")
     rng = check_random_state(random_state)
-    if isinstance(cv, int | np.integer):
+    if isinstance(cv, Integral):
         cv = LabeledKFold(int(cv), shuffle=True, random_state=int(rng.randint(2**31 - 1)))
     shuffles = [labels] + [_shuffled(labels, rng) for _ in range(n_permutations)]
     [graph] = build_graphs([classifier], X)
@@ -161,7 +163,8 @@ def _errors(
 ) -> tuple[float, float]:
     """Return the error in the map that saw all labels, and that on hidden labels."""
     codes = labels.codes
-    folds = [rows for _, rows in cv.split(X, codes)]
+    # A copy, so that every shuffle has the same folds even if the splitter holds a generator.
+    folds = hold_out(copy.deepcopy(cv), X, codes)
     ys = [codes] + [hide_labels(codes, ~np.isin(np.arange(len(codes)), rows)) for rows in folds]
     n_wrong = n_hidden = 0
     map_error = np.nan

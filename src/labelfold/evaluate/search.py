@@ -6,6 +6,7 @@ about that fold in ``transduction_``.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -22,7 +23,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from labelfold.evaluate.shared_fits import SharedFit, build_graphs, fit_together, plan_fits
-from labelfold.evaluate.splits import LabeledKFold
+from labelfold.evaluate.splits import hold_out
 from labelfold.graph import NeighborGraph
 from labelfold.labels import PartialLabels, hide_labels
 from labelfold.progress import show_progress
@@ -81,13 +82,13 @@ class TransductiveSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ----------
     estimator : classifier
         One that sets ``transduction_``: :class:`ManifoldClassifier`, or scikit-learn's
-        ``LabelSpreading``.
+        ``LabelSpreading``, which takes integers with -1 only.
     param_grid : dict or list of dict
         Names and values to try, as for ``GridSearchCV``. ``{}`` makes it a plain estimate of the
         error of one setting.
-    cv : int or splitter, default=5
-        Number of folds of :class:`LabeledKFold`, or any splitter; the labels of its test rows are
-        hidden, the rows stay.
+    cv : int, splitter or iterable of (train, test), default=5
+        Number of folds of :class:`LabeledKFold`, or any splits; the labels of test rows are hidden,
+        the rows stay.
     scoring : str or callable, default=None
         A scorer of scikit-learn for classifiers, fed with ``transduction_`` and
         ``label_distributions_``. None is the accuracy.
@@ -189,6 +190,8 @@ class TransductiveSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         folds = self._make_folds(X, y, labels)
         candidates = list(ParameterGrid(self.param_grid))
         models = [clone(self.estimator).set_params(**_copies(p)) for p in candidates]
+        if not (self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring)):
+            raise ValueError(f"scoring={self.scoring!r} must be one scorer: a name or a callable.")
         self.scorer_ = check_scoring(_Answers(), scoring=self.scoring)
         graphs = build_graphs(models, X)
         plan = plan_fits(models, len(folds))
@@ -202,6 +205,7 @@ class TransductiveSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.best_index_ = int(self.cv_results_["rank_test_score"].argmin())
         self.best_params_ = candidates[self.best_index_]
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
+        self.__dict__.pop("best_estimator_", None)  # of an earlier fit
         if self.refit:
             graph = graphs[self.best_index_]
             parameters = {} if graph is None else {"graph": graph}
@@ -259,6 +263,7 @@ class TransductiveSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             By ``scoring``.
         """
         check_is_fitted(self)
+        check_consistent_length(X, y)
         labels = PartialLabels.from_y(y)
         rows = np.flatnonzero(labels.mask)
         truth = labels.classes[labels.codes[rows]]
@@ -286,19 +291,21 @@ class TransductiveSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self.best_estimator_.feature_names_in_
 
     def _make_folds(self, X: Any, y: ArrayLike, labels: PartialLabels) -> list[_Fold]:
-        splitter = LabeledKFold(int(self.cv)) if isinstance(self.cv, int | np.integer) else self.cv
         folds = []
-        for number, (_, rows) in enumerate(splitter.split(X, y)):
-            if not labels.mask[rows].all():
-                raise ValueError(
-                    f"cv={self.cv!r} holds out rows without a label in fold {number}, which cannot "
-                    "be scored: use LabeledKFold."
-                )
+        for rows in hold_out(self.cv, X, y):
             kept = labels.mask.copy()
             kept[rows] = False
             truth = labels.classes[labels.codes[rows]]
-            folds.append(_Fold(hide_labels(y, kept), rows, truth))
+            folds.append(_Fold(self._hide(y, kept), rows, truth))
         return folds
+
+    def _hide(self, y: ArrayLike, kept: NDArray[np.bool_]) -> NDArray[Any]:
+        hidden = hide_labels(y, kept)
+        is_number = np.asarray(y).dtype.kind in "iu"
+        if is_number and not getattr(self.estimator, "takes_partial_labels", False):
+            # Estimators of scikit-learn know -1 only, also where it leaves {-1, 1}.
+            hidden = np.where(kept, np.asarray(y, dtype=np.int64), -1)
+        return hidden
 
     def _score_all(
         self,
@@ -370,6 +377,25 @@ def _tabulate(candidates: list[dict[str, Any]], scores: NDArray[np.float64]) -> 
     means = scores.mean(axis=1)
     results["mean_test_score"] = means
     results["std_test_score"] = scores.std(axis=1)
-    # Rounded, so that candidates with the same hits in another order of folds are equal.
-    results["rank_test_score"] = rankdata(-means.round(12), method="min").astype(np.int32)
+    results["rank_test_score"] = _rank(means)
     return results
+
+
+def _rank(means: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Return ranks, 1 for the best mean score; what has none comes last."""
+    unknown = np.isnan(means)
+    if unknown.all():
+        raise ValueError(
+            "No candidate has a score: scoring gives NaN for all of them. A fold may lack a class "
+            "that the scorer needs: use fewer folds or another scorer."
+        )
+    if unknown.any():
+        warnings.warn(
+            f"{np.count_nonzero(unknown)} of {len(means)} candidates have no score, as scoring "
+            "gives NaN in one fold or more: they rank last.",
+            UserWarning,
+            stacklevel=4,
+        )
+    # Rounded, so that candidates with the same hits in another order of folds are equal.
+    known = np.where(unknown, -np.inf, means.round(12))
+    return rankdata(-known, method="min").astype(np.int32)

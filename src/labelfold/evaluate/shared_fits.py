@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import joblib
@@ -122,11 +123,21 @@ def fit_together(
         labels = PartialLabels.from_y(y)
         embedders = [model.make_embedder(labels) for model in models]
         if embedder is None or _sees_labels(models[0]):
-            embedder = max(embedders, key=lambda one: getattr(one, "n_components", 0) or 0)
+            embedder = _widest(embedders)
             embedding = as_array(embed(embedder, X, y, labels, graph))
         for number, model in enumerate(models):
             own, coordinates = _cut_to(embedders[number], embedder, embedding)
             yield number, fold, clone(model).fit_head(own, coordinates, y)
+
+
+def _widest(embedders: list[Any]) -> Any:
+    """Return the embedder whose map begins with all the others'."""
+    if not hasattr(embedders[0], "truncated"):
+        return embedders[0]
+    for one in embedders:
+        if not isinstance(one.n_components, Integral) or one.n_components < 1:
+            return one  # whose fit says what is wrong
+    return max(embedders, key=lambda one: one.n_components)
 
 
 def _cut_to(wanted: Any, fitted: Any, embedding: Any) -> tuple[Any, Any]:
@@ -147,7 +158,10 @@ def _graph_maker(model: Any) -> Any:
     """Return what builds the model's graph: itself, its embedder, or nothing."""
     maker = model
     if isinstance(model, ManifoldClassifier):
-        maker = model.make_embedder(PartialLabels.none(2))
+        # The embedder itself where there is one: a clone's copies of its parameters have other ids.
+        maker = model.embedder
+        if maker is None:
+            maker = model.make_embedder(PartialLabels.none(2))
     return maker if hasattr(maker, "build_graph") else None
 
 

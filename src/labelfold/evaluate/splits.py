@@ -7,6 +7,7 @@ scored; a labelled row is either trained on or held out.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,10 @@ class LabeledKFold(BaseCrossValidator):
     -----
     The held-out rows are absent from the fit, so this measures the map's extension to new points.
 
+    Where the classes are 0 and 1, mark unlabelled rows with NaN or None and not with -1: a fold
+    that holds out the last 0 would leave {-1, 1}, which is refused as ambiguous. Scorers such as
+    ``scoring="accuracy"`` want NaN, as they do not take None among integers.
+
     Examples
     --------
     >>> from labelfold.evaluate import LabeledKFold
@@ -155,6 +160,37 @@ class LabeledKFold(BaseCrossValidator):
                 f"n_splits={self.n_splits} is more than the {largest} samples labelled in the "
                 "largest class: lower n_splits or label more rows."
             )
+
+
+def hold_out(cv: Any, X: Any, y: ArrayLike) -> list[NDArray[np.intp]]:
+    """Return the rows of every fold whose labels are to be hidden.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable of (train, test), or None
+        An int is the number of folds of :class:`LabeledKFold`, None is 5.
+    X : array-like of shape (n_samples, n_features)
+        Points.
+    y : array-like of shape (n_samples,)
+        Labels, of which some may be missing.
+
+    Returns
+    -------
+    list of ndarray
+        Row numbers; all of them labelled.
+    """
+    if cv is None or isinstance(cv, Integral):
+        cv = LabeledKFold(5 if cv is None else int(cv))
+    splits = cv.split(X, y) if hasattr(cv, "split") else cv
+    mask = PartialLabels.from_y(y).mask
+    folds = [np.asarray(rows) for _, rows in splits]
+    for number, rows in enumerate(folds):
+        if not mask[rows].all():
+            raise ValueError(
+                f"cv={cv!r} holds out rows without a label in fold {number}, which cannot be "
+                "scored: use LabeledKFold."
+            )
+    return folds
 
 
 def _equal_shares(

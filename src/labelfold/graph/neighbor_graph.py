@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import joblib
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -51,9 +52,16 @@ class GraphRecipe:
             mine, theirs = getattr(self, name), getattr(other, name)
             if name == "n_neighbors" and self.radius is not None:
                 continue
-            if not np.array_equal(mine, theirs):
+            if not _is_same(mine, theirs):
                 return f"{name}={mine!r} here and {name}={theirs!r} there"
         return ""
+
+
+def _is_same(mine: Any, theirs: Any) -> bool:
+    if mine is theirs or np.array_equal(mine, theirs):
+        return True
+    # A copy of a callable object is another object; cloning an estimator makes one.
+    return callable(mine) and callable(theirs) and joblib.hash(mine) == joblib.hash(theirs)
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,8 @@ class EigenmapEmbedder(GraphEmbedder):
         """
         check_is_fitted(self)
         n_fitted = self.embedding_.shape[1]
-        if not isinstance(n_components, int | np.integer) or not 1 <= n_components <= n_fitted:
+        is_integer = isinstance(n_components, int | np.integer) and n_components is not True
+        if not is_integer or not 1 <= n_components <= n_fitted:
             raise ValueError(
                 f"n_components={n_components!r} must be an integer from 1 to the {n_fitted} that "
                 "were fitted: fit again for more."
