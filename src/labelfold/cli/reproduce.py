@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -35,8 +36,6 @@ def reproduce(
         typer.Option(
             "--data",
             metavar="DIR",
-            envvar=DATA_VARIABLE,
-            show_envvar=False,
             help=f"Folder of data files, for entries that read some.  [env: {DATA_VARIABLE}]",
         ),
     ] = None,
@@ -69,6 +68,8 @@ def reproduce(
     console.set_verbosity(quiet=quiet, verbose=verbose)
     from labelfold.reproduce import load_paper, paper_names
 
+    if data is None and os.environ.get(DATA_VARIABLE):
+        data = Path(os.environ[DATA_VARIABLE])
     if paper is None:
         console.result("\n\n".join(describe_paper(load_paper(name)) for name in paper_names()))
         return
