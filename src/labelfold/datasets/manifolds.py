@@ -90,7 +90,7 @@ def make_swiss_roll(
     first m of each: they are still uniform on their class's part of the roll.
 
     With six bands the error of 3 nearest neighbours after 300, 400 and 500 training points (4.9,
-    4.2 and 3.8 %, mean of 200 draws) is close to that of [1]_ (5.0, 4.4 and 3.4 %), which gives its
+    4.3 and 3.9 %, mean of 200 draws) is close to that of [1]_ (5.0, 4.4 and 3.4 %), which gives its
     classes as a picture only.
 
     References
