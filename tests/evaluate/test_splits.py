@@ -104,6 +104,16 @@ def test_scores_are_those_of_held_out_labels():
     np.testing.assert_allclose(scores, by_hand)
 
 
+def test_plain_cross_validation_counts_unlabelled_rows_as_errors():
+    # What the user guide warns of.
+    X, truth, _ = make_swiss_roll(400, random_state=0)
+    y = hide_labels(truth, draw_labeled(truth, 200, random_state=0))
+    model = ManifoldClassifier(CCDR(6))
+    plain = cross_val_score(model, X, y, cv=3, scoring="accuracy").mean()
+    right = cross_val_score(model, X, y, cv=LabeledKFold(3), scoring="accuracy").mean()
+    assert plain < 0.5 < 0.8 < right
+
+
 def test_grid_search_gives_the_same_choice_for_any_n_jobs():
     X, truth, _ = make_swiss_roll(300, random_state=1)
     y = hide_labels(truth, draw_labeled(truth, 100, random_state=0))

@@ -77,5 +77,5 @@ def as_array(coordinates: Any) -> Any:
 
 def _embed_by_labeled(embedder: Any, X: Any, labels: PartialLabels) -> Any:
     rows = np.flatnonzero(labels.mask)
-    embedder.fit(_safe_indexing(X, rows), labels.classes[labels.codes[rows]])
+    embedder.fit(_safe_indexing(X, rows), labels.at(rows))
     return embedder.transform(X)

@@ -159,6 +159,7 @@ class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
         float
             Share of rows with the right class.
         """
+        # Not ClassifierMixin's, which takes sample weights that fit does not.
         return float(accuracy_score(y, self.predict(X)))
 
     def _scores(self, X: ArrayLike) -> NDArray[np.float64]:

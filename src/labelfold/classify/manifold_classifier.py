@@ -247,7 +247,7 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_consistent_length(X, y)
         labels = self._read(y)
         rows = np.flatnonzero(labels.mask)
-        truth = labels.classes[labels.codes[rows]]
+        truth = labels.at(rows)
         return float(np.mean(self.predict(X)[rows] == truth))
 
     def _read(self, y: ArrayLike) -> PartialLabels:
@@ -261,7 +261,7 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _finish(self, embedder: Any, embedding: Any, labels: PartialLabels) -> Self:
         """Fit the head, ask it about the unlabelled rows, and set the fitted attributes."""
         labeled, others = np.flatnonzero(labels.mask), np.flatnonzero(~labels.mask)
-        given = labels.classes[labels.codes[labeled]]
+        given = labels.at(labeled)
         self.head_ = make_head(self.head, labels.n_labeled).fit(embedding[labeled], given)
         self.embedder_, self.embedding_ = embedder, embedding
         self.classes_ = labels.classes

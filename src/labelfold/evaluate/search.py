@@ -266,7 +266,7 @@ class TransductiveSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_consistent_length(X, y)
         labels = PartialLabels.from_y(y)
         rows = np.flatnonzero(labels.mask)
-        truth = labels.classes[labels.codes[rows]]
+        truth = labels.at(rows)
         scorer = check_scoring(self.best_estimator_, scoring=self.scoring)
         return float(scorer(self.best_estimator_, _safe_indexing(X, rows), truth))
 
@@ -295,17 +295,17 @@ class TransductiveSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         for rows in hold_out(self.cv, X, y):
             kept = labels.mask.copy()
             kept[rows] = False
-            truth = labels.classes[labels.codes[rows]]
+            truth = labels.at(rows)
             folds.append(_Fold(self._hide(y, kept), rows, truth))
         return folds
 
     def _hide(self, y: ArrayLike, kept: NDArray[np.bool_]) -> NDArray[Any]:
-        hidden = hide_labels(y, kept)
-        is_number = np.asarray(y).dtype.kind in "iu"
-        if is_number and not getattr(self.estimator, "takes_partial_labels", False):
-            # Estimators of scikit-learn know -1 only, also where it leaves {-1, 1}.
-            hidden = np.where(kept, np.asarray(y, dtype=np.int64), -1)
-        return hidden
+        values = np.asarray(y)
+        takes_any = getattr(self.estimator, "takes_partial_labels", False)
+        if takes_any or values.dtype.kind not in "iu":
+            return hide_labels(y, kept)
+        # Estimators of scikit-learn know -1 only, also where it leaves {-1, 1}.
+        return np.where(kept, values.astype(np.int64), -1)
 
     def _score_all(
         self,

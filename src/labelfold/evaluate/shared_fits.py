@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
-import joblib
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
@@ -22,6 +21,7 @@ from labelfold.base import GraphEmbedder
 from labelfold.classify import ManifoldClassifier
 from labelfold.classify.embedding import as_array, embed
 from labelfold.graph import NeighborGraph
+from labelfold.graph.fingerprint import fingerprint
 from labelfold.labels import PartialLabels
 
 __all__ = ["SharedFit", "build_graphs", "fit_together", "plan_fits"]
@@ -84,7 +84,7 @@ def build_graphs(models: Sequence[Any], X: Any) -> list[NeighborGraph | None]:
         if maker is None:
             graphs.append(None)
             continue
-        key = _fingerprint([getattr(maker, name) for name in maker.graph_parameters])
+        key = fingerprint([getattr(maker, name) for name in maker.graph_parameters])
         if key not in built:
             built[key] = maker.build_graph(X)
         graphs.append(built[key])
@@ -172,14 +172,4 @@ def _map_key(embedder: Any) -> Any:
     parameters = embedder.get_params()
     if hasattr(embedder, "truncated"):
         del parameters["n_components"]
-    return type(embedder), tuple((name, _fingerprint(v)) for name, v in sorted(parameters.items()))
-
-
-def _fingerprint(value: Any) -> Any:
-    """Return a key that is equal for equal values; what cannot be hashed equals only itself."""
-    if isinstance(value, list | tuple):
-        return tuple(_fingerprint(one) for one in value)
-    try:
-        return joblib.hash(value)
-    except Exception:  # joblib raises what pickle does, which is anything
-        return id(value)
+    return type(embedder), tuple((name, fingerprint(v)) for name, v in sorted(parameters.items()))

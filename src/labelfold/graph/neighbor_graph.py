@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-import joblib
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -20,6 +19,7 @@ from sklearn.utils import check_array, check_random_state
 from labelfold.exceptions import FewNeighborsWarning, GraphMismatchError
 from labelfold.graph.components import find_bridges, find_pieces
 from labelfold.graph.edges import add_edges, row_numbers, symmetrize, touching
+from labelfold.graph.fingerprint import fingerprint
 from labelfold.graph.neighbors import NeighborIndex, SearchReport
 from labelfold.graph.point_space import Metric
 from labelfold.graph.search import make_index
@@ -52,16 +52,9 @@ class GraphRecipe:
             mine, theirs = getattr(self, name), getattr(other, name)
             if name == "n_neighbors" and self.radius is not None:
                 continue
-            if not _is_same(mine, theirs):
+            if not np.array_equal(mine, theirs) and fingerprint(mine) != fingerprint(theirs):
                 return f"{name}={mine!r} here and {name}={theirs!r} there"
         return ""
-
-
-def _is_same(mine: Any, theirs: Any) -> bool:
-    if mine is theirs or np.array_equal(mine, theirs):
-        return True
-    # A copy of a callable object is another object; cloning an estimator makes one.
-    return callable(mine) and callable(theirs) and joblib.hash(mine) == joblib.hash(theirs)
 
 
 @dataclass(frozen=True)

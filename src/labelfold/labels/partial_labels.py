@@ -101,6 +101,10 @@ class PartialLabels:
         """Number of classes that occur."""
         return len(self.classes)
 
+    def at(self, rows: NDArray[np.intp]) -> NDArray[Any]:
+        """Return the labels of rows that have one."""
+        return np.asarray(self.classes[self.codes[rows]])
+
     def membership(self) -> sp.csr_array:
         """Return C with c_ki = 1 where row i carries class k (CCDR-MC section III.A)."""
         rows = np.flatnonzero(self.mask)

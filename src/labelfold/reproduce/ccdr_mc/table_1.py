@@ -171,7 +171,7 @@ def judge(summary: Summary) -> list[Verdict]:
 
 
 def draw(summary: Summary) -> Figure:
-    """Draw the table as bars, the paper's figures as diamonds; what is off the scale is named."""
+    """Draw the table as bars, the paper's figures as diamonds, but for its 83 %."""
     figure = new_figure(2, width=6.0)
     for ax, choice in zip(figure.axes, (BEST_CASE, CROSS_VALIDATED), strict=True):
         for position, classifier in enumerate(CLASSIFIERS):
@@ -189,7 +189,8 @@ def draw(summary: Summary) -> Figure:
         ax.legend(frameon=False)
         ax.set_xticks(range(len(CLASSIFIERS)), CLASSIFIERS)
         ax.set(ylim=(0, 26), ylabel="error on test rows, %")
-        ax.set_title(f"{choice}; diamonds: the paper", fontsize=11)
+        is_best = choice == BEST_CASE
+        ax.set_title(choice + "; diamonds: the paper (raw network: 83 %)" * is_best, fontsize=11)
     return figure
 
 
