@@ -107,6 +107,8 @@ def draw(summary: Summary, *, varied: str, label: str, is_logarithmic: bool = Fa
             draw_curve(ax, rows, varied, name=name, color=color)
         if is_logarithmic:
             ax.set_xscale("log")
+        else:
+            ax.locator_params(axis="x", integer=True)
         ax.set_ylim(7, 16)
         name_curves(ax)
         which = "the paper's split" if split == "paper" else "random splits"

@@ -181,7 +181,7 @@ def draw(summary: Summary) -> Figure:
                     place, height = position + 0.27 * (shift - 1), 100 * row.estimate.mean
                     ax.bar(place, height, 0.25, color=OKABE_ITO[shift])
                     # At the foot, clear of the diamonds.
-                    ax.annotate(f"{height:.1f}", (place, 0.4), ha="center", color="white")
+                    ax.annotate(f"{height:.2f}", (place, 0.4), ha="center", color="white")
                     if row.printed is not None and row.printed.value is not None:
                         ax.plot(place, 100 * row.printed.value, "kD", fillstyle="none")
         for shift, features in enumerate(FEATURES):
