@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import TypeVar
 
 from joblib import effective_n_jobs
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
-__all__ = ["limit_threads"]
+__all__ = ["for_each", "limit_threads", "thread_limit"]
+
+Part = TypeVar("Part")
 
 
 @contextmanager
@@ -31,3 +36,33 @@ def limit_threads(n_jobs: int | None, *, user_api: str | None = None) -> Iterato
         raise ValueError("n_jobs=0 has no meaning: give 1 or more, -1 for all cores, or None.")
     with threadpool_limits(limits=effective_n_jobs(n_jobs), user_api=user_api):
         yield
+
+
+def thread_limit() -> int:
+    """Return how many threads BLAS may use just now: what own threads are bound to as well."""
+    pools = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+    return max(pools, default=os.cpu_count() or 1)
+
+
+def for_each(work: Callable[[Part], None], parts: Iterable[Part], n_threads: int) -> None:
+    """Call ``work`` for every part, in threads.
+
+    The threads are made here and gone afterwards, so that a process forked later has none.
+
+    Parameters
+    ----------
+    work : callable
+        Fills in its own part of some array; it gains from threads as far as it releases the
+        interpreter lock, as NumPy's products and compiled kernels do.
+    parts : iterable
+        What it is called with.
+    n_threads : int
+        Number of threads; 1 works in the caller's.
+    """
+    if n_threads == 1:
+        for part in parts:
+            work(part)
+        return
+    with ThreadPoolExecutor(n_threads) as threads:
+        for done in [threads.submit(work, part) for part in parts]:
+            done.result()

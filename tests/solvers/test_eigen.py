@@ -198,20 +198,8 @@ def test_node_of_next_to_no_degree_lies_among_its_neighbours():
 
 
 def test_no_convergence_warns_with_numbers():
-    rng = np.random.default_rng(0)
     W = path(50)
-    mu, U, converged = top_eigenpairs(
-        lambda X: W @ X / 2,
-        rng.standard_normal((50, 8)),
-        4,
-        aside=np.empty((50, 0)),
-        tol=1e-14,
-        max_filters=1,
-    )
-    assert not converged
-    assert mu.shape == (4,)
-    assert U.shape == (50, 4)
-    with pytest.warns(ConvergenceWarning, match=r"largest residual \d"):
+    with pytest.warns(ConvergenceWarning, match=r"worst residual \d"):
         smallest_eigenpairs(SparseAdjacency(W), 5, tol=1e-30)
 
 

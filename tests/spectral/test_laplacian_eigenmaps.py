@@ -150,7 +150,7 @@ def test_fragile_coordinates_are_flagged():
 def test_certificate_speaks(roll):
     certificate = LaplacianEigenmaps(2).fit(roll).certificate_
     assert certificate.ok
-    assert str(certificate).startswith("ok: 3 eigenpairs by dense, largest residual")
+    assert str(certificate).startswith("ok: 3 eigenpairs by dense, worst residual")
 
 
 def test_verbose_shows_progress_on_stderr(roll, capsys):

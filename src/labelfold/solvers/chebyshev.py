@@ -1,57 +1,90 @@
-"""Chebyshev-filtered subspace iteration: top eigenpairs of an operator with spectrum in [-1, 1].
+"""Chebyshev-filtered subspace iteration: many top eigenpairs, for a spectrum in [-1, 1].
 
 A block of vectors is multiplied by a Chebyshev polynomial of the operator that stays small on
-[-1, b] and grows beyond it, b being the least Ritz value of the block; then the block is
-orthonormalised and rotated to Ritz vectors, and so on. A block sees all copies of a repeated
-eigenvalue, and a polynomial of degree m narrows a gap g as fast as exp(m sqrt(g)), where a
+[floor, bound] and grows beyond it; then the block is orthonormalised and rotated to Ritz vectors,
+those that have converged are locked, and so on with the others. A block sees all copies of a
+repeated eigenvalue, and a polynomial of degree m narrows a gap g as fast as exp(m sqrt(g)), where a
 restarted Lanczos iteration stalls.
+
+What makes it quick: the bound is known before the first filter, from the spectrum's density; the
+first filters need no Ritz vectors, only a well-conditioned block; and filters may work in float32,
+since the block is all that they improve and what it is worth is measured in float64.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 
 from labelfold.progress import Progress, report_nothing
+from labelfold.solvers.certificates import pair_tolerances
+from labelfold.solvers.density import estimate_density
+from labelfold.solvers.tall import inner_products, orthonormalize, remove, rotate
+from labelfold.threads import limit_threads, thread_limit
 
-__all__ = ["ChebyshevFilter", "rayleigh_ritz", "top_eigenpairs"]
+__all__ = ["ChebyshevFilter", "FilterableOperator", "rayleigh_ritz", "top_eigenpairs"]
 
 Array = NDArray[np.float64]
+Block = NDArray[Any]  # float32 or float64
 
-SPREAD = 1e8  # of what one filter does to the block's ends: more would cost it its rank
 LARGEST_DEGREE = 1000
-LEAST_BOUND = -0.99
+NARROWEST = 1e-3  # share of the spectrum's width that a filter keeps small at the least
+MARGIN, SPARE = 0.15, 20  # columns of the block beyond those wanted: a share of them, and a number
+OPENING_GROWTH = 3e4  # of one filter from a random block: more would cost it its rank
+N_OPENING = 3
+GROWTH = {np.dtype(np.float32): 3e4, np.dtype(np.float64): 1e7}  # of one filter on Ritz vectors
+SINGLE_PRECISION = 1e-5  # residual that float32 reaches with ease
+SAFETY = 3.0  # by which a last filter overshoots the tolerance
+LOCK = 0.1  # share of the tolerance at which a pair is locked
+PANEL = 256  # columns whose products with the operator are held at a time
+COMPILE_ENTRIES = 1_000_000  # of the block, from which on the compiled kernel pays
 
 
 @dataclass(frozen=True)
 class ChebyshevFilter:
-    """The Chebyshev polynomial T_m of an operator, with [-1, bound] mapped onto [-1, 1].
+    """The Chebyshev polynomial T_m of an operator, with [floor, bound] mapped onto [-1, 1].
 
     Parameters
     ----------
-    bound : float
-        Eigenvalues up to it are kept within [-1, 1]; beyond it the polynomial grows.
+    floor, bound : float
+        Eigenvalues between them are kept within [-1, 1]; beyond the bound the polynomial grows.
     degree : int
         m.
     """
 
+    floor: float
     bound: float
     degree: int
 
     @classmethod
-    def growing(cls, bound: float, *, top: float, growth: float) -> ChebyshevFilter:
+    def growing(
+        cls, bound: float, *, floor: float = -1.0, top: float, growth: float
+    ) -> ChebyshevFilter:
         """Return the filter that has grown by this factor at ``top``, as far as degrees go."""
-        bound = max(bound, LEAST_BOUND)
-        center, half = (bound - 1) / 2, (bound + 1) / 2
-        rate = np.arccosh(max((top - center) / half, 1 + 1e-12))
-        return cls(bound, int(np.clip(np.arccosh(growth) / rate, 1, LARGEST_DEGREE)))
+        bound = max(bound, floor + NARROWEST * (1 - floor))
+        unscaled = cls(floor, bound, 1)
+        rate = np.arccosh(max((top - unscaled.center) / unscaled.half, 1 + 1e-12))
+        degree = int(np.clip(np.arccosh(max(growth, 1.0)) / rate, 1, LARGEST_DEGREE))
+        return cls(floor, bound, degree)
+
+    @property
+    def center(self) -> float:
+        """Middle of the interval."""
+        return (self.bound + self.floor) / 2
+
+    @property
+    def half(self) -> float:
+        """Half its width."""
+        return (self.bound - self.floor) / 2
 
     def __call__(self, apply: Callable[[Array], Array], X: Array) -> Array:
         """Return the polynomial of the operator times a vector or a block."""
-        center, half = (self.bound - 1) / 2, (self.bound + 1) / 2
+        center, half = self.center, self.half
         previous, current = X, (apply(X) - center * X) / half
         for _ in range(self.degree - 1):
             # 2 (B - center) / half times current, less previous; in place, vectors being long
@@ -63,45 +96,206 @@ class ChebyshevFilter:
         return current
 
 
+class FilterableOperator(Protocol):
+    """What the iteration needs of an operator."""
+
+    @property
+    def size(self) -> int:
+        """Length of a vector."""
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether filters can work in float32."""
+
+    def compile(self, n_threads: int) -> None:
+        """Make ready for many products."""
+
+    def __call__(self, x: Array) -> Array:
+        """Return the product with a block."""
+
+    def filter(self, chebyshev: ChebyshevFilter, X: Block, dtype: Any) -> None:
+        """Overwrite a block by the polynomial of the operator times it."""
+
+
 def top_eigenpairs(
-    apply: Callable[[Array], Array],
-    start: Array,
+    operator: FilterableOperator,
     n_pairs: int,
     *,
-    aside: Array,
+    aside: Any,
     tol: float,
+    start: Array | None = None,
     max_filters: int = 100,
     progress: Progress = report_nothing,
-) -> tuple[Array, Array, bool]:
-    """Return the top eigenpairs, largest first, and whether their residuals reached ``tol``.
+) -> tuple[Array, Array]:
+    """Return the top eigenpairs, largest first.
+
+    Two blocks are held, of ``n_pairs`` and of ``1.15 n_pairs + 20`` columns in float64, and a few
+    megabytes a thread beyond.
 
     Parameters
     ----------
-    apply : callable
-        Product of the operator with a block.
-    start : ndarray of shape (n, n_block)
-        A block of more than ``n_pairs`` columns; the better it is, the fewer filters.
+    operator : FilterableOperator
+        The operator, with its spectrum in [-1, 1].
     n_pairs : int
         Number of pairs.
-    aside : ndarray of shape (n, n_known)
-        Known eigenvectors, to which the wanted ones are orthogonal.
+    aside : {ndarray, sparse array} of shape (n, n_known)
+        Known eigenvectors, orthonormal, to which the wanted ones are orthogonal.
     tol : float
         Residual to reach.
+    start : ndarray of shape (n, n_start), default=None
+        Vectors near to some of those wanted.
     max_filters : int, default=100
-        Number of filters after which to stop.
+        Number of filters after which to stop, converged or not.
     progress : Progress
-        Called after every filter.
+        Called after every filter with the number of converged pairs and the largest residual.
     """
-    X = start
-    for step in range(max_filters + 1):
-        mu, X, AX = rayleigh_ritz(apply, X - aside @ (aside.T @ X))
-        residuals = np.linalg.norm(AX - X * mu, axis=0)[:n_pairs]
-        progress("eigenpairs", step, note=f"residual {residuals.max():.1e}")
-        if residuals.max() <= tol:
-            return mu[:n_pairs], X[:, :n_pairs], True
-        if step < max_filters:
-            X = ChebyshevFilter.growing(mu[-1], top=mu[0], growth=SPREAD)(apply, X)
-    return mu[:n_pairs], X[:, :n_pairs], False
+    n_threads = thread_limit()
+    with limit_threads(1, user_api="blas"):
+        return _SubspaceIteration(operator, n_pairs, aside, tol, n_threads, progress).run(
+            start, max_filters
+        )
+
+
+class _SubspaceIteration:
+    """The state of one solve: locked pairs, and the block that is still at work."""
+
+    def __init__(
+        self,
+        operator: FilterableOperator,
+        n_pairs: int,
+        aside: Any,
+        tol: float,
+        n_threads: int,
+        progress: Progress,
+    ) -> None:
+        self._operator, self._aside, self._tol = operator, aside, tol
+        self._n_threads, self._progress = n_threads, progress
+        self._n_pairs, self._n_locked = n_pairs, 0
+        self._mu, self._U = np.empty(n_pairs), np.empty((operator.size, n_pairs))
+        self._n_values = operator.size - aside.shape[1]
+        self._n_block = min(self._n_values, n_pairs + int(MARGIN * n_pairs) + SPARE)
+        self._rng = np.random.default_rng(1)
+        if operator.size * self._n_block >= COMPILE_ENTRIES:
+            operator.compile(n_threads)
+        self._density = estimate_density(
+            operator, lambda V: remove(V, aside, n_threads), operator.size, self._n_values
+        )
+        self._floor = max(self._density.floor, -1.0)
+
+    def run(self, start: Array | None, max_filters: int) -> tuple[Array, Array]:
+        X = self._opening_block(start)
+        for step in range(max_filters + 1):
+            mu, X = self._to_ritz_vectors(X)
+            # In units of the tolerance: 1 is good enough.
+            shortfall = self._residuals(mu, X) / pair_tolerances(mu[: self._n_wanted], self._tol)
+            self._report(shortfall)
+            if shortfall.max() <= 1 or step == max_filters:
+                break
+            n_converged = int(np.argmax(shortfall > LOCK))
+            X = self._lock(mu, X, n_converged)
+            self._filter(mu[n_converged:], X, float(shortfall.max()))
+        self._lock(mu, X, self._n_wanted)
+        return self._mu, self._U
+
+    @property
+    def _n_wanted(self) -> int:
+        """Number of pairs that are not locked yet."""
+        return self._n_pairs - self._n_locked
+
+    def _report(self, shortfall: Array) -> None:
+        n_converged = self._n_locked + int(np.sum(shortfall <= 1))
+        note = f"residual {self._tol * shortfall.max():.1e}"
+        self._progress("eigenpairs", n_converged, self._n_pairs, note=note)
+
+    def _opening_block(self, start: Array | None) -> Array:
+        """Return a block rich in the wanted vectors."""
+        operator = self._operator
+        dtype: Any = np.dtype(np.float32 if operator.is_compiled else np.float64)
+        X = self._rng.standard_normal((operator.size, self._n_block), dtype=dtype)
+        n_filters = N_OPENING if operator.is_compiled else 1
+        if start is not None:
+            n_start = min(start.shape[1], self._n_block)
+            # Of the length that random columns have.
+            X[:, :n_start] = start[:, :n_start] * np.sqrt(operator.size)
+            n_filters = 1
+        if self._n_block == self._n_values:
+            n_filters = 0  # the block is the whole space
+        bound = self._density.value_at(self._n_block)
+        chebyshev = ChebyshevFilter.growing(
+            bound, floor=self._floor, top=1.0, growth=OPENING_GROWTH
+        )
+        remove(X, self._aside, self._n_threads)
+        for _ in range(n_filters):
+            operator.filter(chebyshev, X, dtype)
+            remove(X, self._aside, self._n_threads)
+            X = orthonormalize(X, self._n_threads, accurate=False)
+        return X.astype(np.float64)
+
+    def _to_ritz_vectors(self, X: Array) -> tuple[Array, Array]:
+        """Return Ritz values in descending order, and overwrite the block by Ritz vectors."""
+        X = self._orthonormal(X)
+        H = np.empty((X.shape[1], X.shape[1]))
+        for first in range(0, X.shape[1], PANEL):
+            columns = slice(first, first + PANEL)
+            H[:, columns] = inner_products(X, self._operator(X[:, columns]), self._n_threads)
+        values, rotation = eigh((H + H.T) / 2, driver="evd")
+        return values[::-1], rotate(X, rotation[:, ::-1], self._n_threads)
+
+    def _orthonormal(self, X: Array) -> Array:
+        """Overwrite the block by an orthonormal one, orthogonal to all that is known."""
+        while True:
+            remove(X, self._aside, self._n_threads)
+            remove(X, self._U[:, : self._n_locked], self._n_threads)
+            X = orthonormalize(X, self._n_threads, accurate=True)
+            remove(X, self._aside, self._n_threads)  # what rounding brought back
+            if X.shape[1] >= self._n_wanted:
+                return X
+            missing = (len(X), self._n_wanted - X.shape[1])
+            X = np.hstack([X, self._rng.standard_normal(missing)])
+
+    def _residuals(self, mu: Array, X: Array) -> Array:
+        """Return residuals of the wanted pairs that are not locked."""
+        residuals = np.empty(self._n_wanted)
+        for first in range(0, self._n_wanted, PANEL):
+            columns = slice(first, min(first + PANEL, self._n_wanted))
+            off = self._operator(X[:, columns])
+            off -= X[:, columns] * mu[columns]
+            residuals[columns] = np.sqrt(np.einsum("ij,ij->j", off, off))
+        return residuals
+
+    def _lock(self, mu: Array, X: Array, n_converged: int) -> Array:
+        """Move the first pairs to those locked, and return the rest of the block."""
+        place = slice(self._n_locked, self._n_locked + n_converged)
+        self._mu[place] = mu[:n_converged]
+        self._U[:, place] = X[:, :n_converged]
+        self._n_locked += n_converged
+        return X[:, n_converged:]
+
+    def _filter(self, mu: Array, X: Array, shortfall: float) -> None:
+        """Filter the block as far as its largest residual asks for and its rank allows."""
+        least_wanted = mu[self._n_wanted - 1]
+        # Ritz values lie below the eigenvalues they stand for: the least of them is a safe bound,
+        # the density's estimate a sharper one as long as it is below all that is wanted.
+        bound = max(mu[-1], self._density.value_at(self._n_block))
+        if bound >= least_wanted:
+            bound = mu[-1]
+        dtype: np.dtype[Any] = np.dtype(np.float64)
+        if self._operator.is_compiled and self._tol >= SINGLE_PRECISION:
+            dtype = np.dtype(np.float32)
+        goals = (
+            # Beyond it the block would lose rank,
+            (mu[0], GROWTH[dtype]),
+            # rounding would bring back what is locked and drown the rest in it,
+            (1.0, GROWTH[dtype] / np.finfo(dtype).eps),
+            # or accuracy be had that nobody asked for.
+            (least_wanted, SAFETY * shortfall),
+        )
+        filters = [
+            ChebyshevFilter.growing(bound, floor=self._floor, top=top, growth=growth)
+            for top, growth in goals
+        ]
+        chebyshev = min(filters, key=lambda f: f.degree)
+        self._operator.filter(chebyshev, X, dtype)
 
 
 def rayleigh_ritz(apply: Callable[[Array], Array], X: Array) -> tuple[Array, Array, Array]:

@@ -1,22 +1,15 @@
-"""The smallest eigenpairs of a graph Laplacian, without factorising anything.
+"""The smallest eigenpairs of a graph Laplacian, without factorising anything: the front door.
 
-W are the weights of a graph, D its degrees, L = D - W. Two problems, one form:
-
-- normalization "degree": L v = lambda D v. With B = D^(-1/2) W D^(-1/2), B u = (1 - lambda) u and
-  v = D^(-1/2) u, so that V^T D V = I.
-- normalization "none": L v = lambda v. With B = I - L / d and d the largest degree,
-  B u = (1 - lambda / d) u and v = u.
-
-Either way the spectrum of B lies in [-1, 1], the wanted pairs are at its top, and the indicators
-of connected components are known eigenvectors for mu = 1. They are put in as they are and the
-solver works on what is orthogonal to them.
+W are the weights of a graph, D its degrees, L = D - W; L v = lambda D v or L v = lambda v are
+solved at the top end of an operator (:mod:`labelfold.solvers.operator`). The indicators of
+connected components are known eigenvectors: the solvers work on what is orthogonal to them.
 """
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,39 +18,29 @@ from sklearn.exceptions import ConvergenceWarning
 
 from labelfold.progress import Progress, report_nothing
 from labelfold.solvers import chebyshev, lanczos
-from labelfold.solvers.certificates import EigenCertificate
+from labelfold.solvers.certificates import EigenCertificate, pair_tolerances
+from labelfold.solvers.operator import Adjacency, LaplacianOperator, check_normalization
+from labelfold.solvers.tall import inner_products
+from labelfold.threads import limit_threads, thread_limit
 
 __all__ = [
     "Adjacency",
     "Eigenpairs",
     "check_normalization",
     "check_solver",
+    "positive_eigenpairs",
     "smallest_eigenpairs",
 ]
 
 Array = NDArray[np.float64]
 
-NORMALIZATIONS = ("degree", "none")
 SOLVERS = ("auto", "dense", "arpack", "chebyshev")
 DENSE_SIZE = 1000  # nodes up to which LAPACK is as quick as ARPACK
+MANY_PAIRS = 60  # from which on a block beats ARPACK
 TOLERANCE = 1e-8  # on the residuals
-FINEST = 1e-12  # that is asked of them anywhere
 SAME_EIGENVALUE = 1e-13  # apart: below it a basis of the common eigenspace is arbitrary
-
-
-class Adjacency(Protocol):
-    """What a solver needs of a graph; it may be held by one machine or by many."""
-
-    @property
-    def size(self) -> int:
-        """Number of nodes."""
-
-    @property
-    def degrees(self) -> Array:
-        """Sum of weights at every node."""
-
-    def product(self, block: Array) -> Array:
-        """Return W times a vector or a block of vectors."""
+SMALL_BLOCK = 1_000_000
+PANEL = 256  # columns whose products with the operator are held at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +58,7 @@ def smallest_eigenpairs(
     *,
     normalization: str = "degree",
     pieces: NDArray[np.integer] | None = None,
-    solver: str = "auto",
-    tol: float = TOLERANCE,
-    progress: Progress = report_nothing,
+    **options: Any,
 ) -> Eigenpairs:
     """Return the smallest eigenpairs of (L, D) or of L, zeros included.
 
@@ -91,12 +72,66 @@ def smallest_eigenpairs(
         Which of the two problems.
     pieces : ndarray of shape (n,), default=None
         For every node the number of its connected component; None for a connected graph.
+    **options
+        ``solver``, ``tol``, ``start`` and ``progress``, as for :func:`positive_eigenpairs`.
+
+    Returns
+    -------
+    Eigenpairs
+        First the indicators of components, the largest component first, then the others.
+    """
+    n = adjacency.size
+    if not 1 <= n_pairs <= n:
+        raise ValueError(f"n_pairs={n_pairs} must lie between 1 and the number of nodes, {n}.")
+    operator = LaplacianOperator(adjacency, normalization)
+    null = operator.null_vectors(_or_one_piece(pieces, n))[:, :n_pairs].toarray()
+    n_null = null.shape[1]
+    found = positive_eigenpairs(
+        adjacency, n_pairs - n_null, normalization=normalization, pieces=pieces, **options
+    )
+    tol = options.get("tol", TOLERANCE)
+    certificate = replace(
+        found.certificate,
+        residuals=np.r_[_residuals(operator, np.ones(n_null), null), found.certificate.residuals],
+        tolerances=np.r_[np.full(n_null, tol), found.certificate.tolerances],
+    )
+    vectors = np.hstack([operator.eigenvectors(np.ones(n_null), null), found.vectors])
+    return Eigenpairs(np.r_[np.zeros(n_null), found.values], vectors, certificate)
+
+
+def positive_eigenpairs(
+    adjacency: Adjacency,
+    n_pairs: int,
+    *,
+    normalization: str = "degree",
+    pieces: NDArray[np.integer] | None = None,
+    solver: str = "auto",
+    tol: float = TOLERANCE,
+    start: Array | None = None,
+    progress: Progress = report_nothing,
+) -> Eigenpairs:
+    """Return the smallest eigenpairs of (L, D) or of L, after the zeros.
+
+    Parameters
+    ----------
+    adjacency : Adjacency
+        The graph.
+    n_pairs : int
+        How many pairs; at most the number of nodes less the number of components.
+    normalization : {"degree", "none"}, default="degree"
+        Which of the two problems.
+    pieces : ndarray of shape (n,), default=None
+        For every node the number of its connected component; None for a connected graph.
     solver : {"auto", "dense", "arpack", "chebyshev"}, default="auto"
-        "auto" is dense for small graphs or when nearly all pairs are wanted.
+        "auto" is dense for small graphs or when a good part of all pairs is wanted, else ARPACK
+        for few pairs and Chebyshev-filtered subspace iteration for many.
     tol : float, default=1e-8
-        Residual to reach; a warning with numbers says where it was not.
+        Residual to reach, on the operator with its spectrum in [-1, 1]; a warning with numbers
+        says where it was not.
+    start : ndarray of shape (n, n_start), default=None
+        Vectors near to some of those wanted, from an earlier solve: "chebyshev" begins with them.
     progress : Progress
-        Called while ARPACK works.
+        Called while an iteration works.
 
     Returns
     -------
@@ -105,103 +140,25 @@ def smallest_eigenpairs(
         they do not depend on rounding; unless ``n_pairs`` cuts through such an eigenspace.
     """
     n = adjacency.size
-    if not 1 <= n_pairs <= n:
-        raise ValueError(f"n_pairs={n_pairs} must lie between 1 and the number of nodes, {n}.")
-    operator = _Operator(adjacency, normalization)
-    pieces = np.zeros(n, dtype=int) if pieces is None else pieces
-    known = operator.null_vectors(pieces, n_pairs)
-    n_wanted = n_pairs - known.shape[1]
-    chosen = _choose(solver, n, n_wanted)
-    if n_wanted == 0:
+    operator = LaplacianOperator(adjacency, normalization)
+    null = operator.null_vectors(_or_one_piece(pieces, n))
+    if not 0 <= n_pairs <= n - null.shape[1]:
+        raise ValueError(
+            f"n_pairs={n_pairs} must lie between 0 and {n - null.shape[1]}: the graph has {n} "
+            f"nodes in {null.shape[1]} components."
+        )
+    chosen = _choose(solver, n, n_pairs)
+    if start is not None:
+        start = operator.vectors_of_operator(start)
+    if n_pairs == 0:
         mu, U = np.empty(0), np.empty((n, 0))
     elif chosen == "dense":
-        mu, U = _solve_dense(operator, known, n_wanted)
+        mu, U = _solve_dense(operator, null, n_pairs)
     else:
-        mu, U, chosen, tol = _solve_iteratively(operator, known, n_wanted, chosen, tol, progress)
-    U = _canonical(mu, U)
-    mu, U = np.concatenate([np.ones(known.shape[1]), mu]), np.hstack([known, U])
-    certificate = _certify(operator, mu, U, chosen, tol)
+        mu, U, chosen = _solve_iteratively(operator, null, n_pairs, chosen, tol, start, progress)
+    _fix_bases_and_signs(mu, U)
+    certificate = _certify(operator, mu, U, null, chosen, tol)
     return Eigenpairs(operator.eigenvalues(mu), operator.eigenvectors(mu, U), certificate)
-
-
-class _Operator:
-    """B of the module's first lines: B x = a x + s W (s x)."""
-
-    def __init__(self, adjacency: Adjacency, normalization: str) -> None:
-        check_normalization(normalization)
-        self._adjacency = adjacency
-        self._degrees = adjacency.degrees
-        self.n_products = 0
-        isolated = self._degrees == 0
-        self._a: Array | None
-        if normalization == "degree":
-            self._s = 1 / np.sqrt(np.where(isolated, 1.0, self._degrees))
-            # An isolated node is a component: mu = 1.
-            self._a = isolated.astype(float) if isolated.any() else None
-            self._unit = 1.0
-        else:
-            self._unit = float(self._degrees.max()) or 1.0
-            self._s = np.full(adjacency.size, 1 / np.sqrt(self._unit))
-            self._a = 1 - self._degrees / self._unit
-        self._by_degree = normalization == "degree"
-
-    @property
-    def size(self) -> int:
-        return self._adjacency.size
-
-    def __call__(self, x: Array) -> Array:
-        column = (slice(None), None) if x.ndim == 2 else slice(None)
-        self.n_products += 1 if x.ndim == 1 else x.shape[1]
-        product = self._adjacency.product(self._s[column] * x)
-        product *= self._s[column]
-        if self._a is not None:
-            product += self._a[column] * x
-        return product
-
-    def null_vectors(self, pieces: NDArray[np.integer], most: int) -> Array:
-        """Return normalised indicators of components, the largest component first."""
-        values = 1 / self._s if self._by_degree else np.ones(self.size)
-        sizes = np.bincount(pieces)
-        rank = np.empty(len(sizes), dtype=int)
-        rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
-        column = rank[pieces]
-        rows = np.flatnonzero(column < most)
-        U = np.zeros((self.size, min(most, len(sizes))))
-        U[rows, column[rows]] = values[rows]
-        return np.asarray(U / np.linalg.norm(U, axis=0))
-
-    def eigenvalues(self, mu: Array) -> Array:
-        return np.maximum(1 - mu, 0) * self._unit
-
-    def eigenvectors(self, mu: Array, U: Array) -> Array:
-        if not self._by_degree:
-            return U
-        return self._settle_weak_nodes(mu, U, self._s[:, None] * U)
-
-    def _settle_weak_nodes(self, mu: Array, U: Array, V: Array) -> Array:
-        """Compute nodes of next to no degree from their neighbours.
-
-        v = u / sqrt(degree) blows up the rounding error of u there. The eigenvector equation
-        mu d_i v_i = sum_j w_ij v_j has no such factor: it is solved for these nodes, given the
-        others.
-        """
-        d = self._degrees
-        tiny = (d > 0) & (d < 1e-10 * d.max()) & np.all(np.abs(U) < 1e-6, axis=1)
-        weak = np.flatnonzero(tiny)
-        if len(weak) == 0:
-            return V
-        among = np.empty((len(weak), len(weak)))
-        for start in range(0, len(weak), 64):
-            unit = np.zeros((self.size, len(weak[start : start + 64])))
-            unit[weak[start : start + 64], np.arange(unit.shape[1])] = 1
-            among[:, start : start + 64] = self._adjacency.product(unit)[weak] / d[weak, None]
-        others = V.copy()
-        others[weak] = 0
-        given = self._adjacency.product(others)[weak] / d[weak, None]
-        for column in np.flatnonzero((np.abs(mu) > 0.1) & (mu != 1)):
-            system = mu[column] * np.eye(len(weak)) - among
-            V[weak, column] = np.linalg.lstsq(system, given[:, column], rcond=None)[0]
-        return V
 
 
 def check_solver(solver: str) -> None:
@@ -210,12 +167,8 @@ def check_solver(solver: str) -> None:
         raise ValueError(f"eigen_solver={solver!r} is unknown: use one of {SOLVERS}.")
 
 
-def check_normalization(normalization: str) -> None:
-    """Refuse the name of a normalisation that there is not."""
-    if normalization not in NORMALIZATIONS:
-        raise ValueError(
-            f"normalization={normalization!r} is unknown: use one of {NORMALIZATIONS}."
-        )
+def _or_one_piece(pieces: NDArray[np.integer] | None, n: int) -> NDArray[np.integer]:
+    return np.zeros(n, dtype=int) if pieces is None else pieces
 
 
 def _choose(solver: str, n: int, n_wanted: int) -> str:
@@ -223,87 +176,89 @@ def _choose(solver: str, n: int, n_wanted: int) -> str:
     if solver == "arpack" and n_wanted >= n - 1:
         return "dense"  # ARPACK needs room for a subspace larger than what is wanted
     if solver == "auto":
-        return "dense" if n <= DENSE_SIZE or n_wanted > n // 3 else "arpack"
+        if n <= DENSE_SIZE or n_wanted > n // 3:
+            return "dense"
+        return "arpack" if n_wanted < MANY_PAIRS else "chebyshev"
     return solver
 
 
-def _solve_dense(operator: _Operator, known: Array, n_wanted: int) -> tuple[Array, Array]:
+def _solve_dense(operator: LaplacianOperator, null: Any, n_wanted: int) -> tuple[Array, Array]:
     B = operator(np.eye(operator.size))
     operator.n_products = 0
-    B = (B + B.T) / 2 - 3 * known @ known.T  # moves what is known from 1 to -2
+    B = (B + B.T) / 2 - 3 * (null @ null.T).toarray()  # moves what is known from 1 to -2
     # All pairs: LAPACK's drivers for a subset lose pairs of a repeated eigenvalue.
     values, vectors = eigh(B, driver="evd", overwrite_a=True)
-    return values[::-1][:n_wanted], vectors[:, ::-1][:, :n_wanted]
+    return values[::-1][:n_wanted], vectors[:, ::-1][:, :n_wanted].copy()
 
 
 def _solve_iteratively(
-    operator: _Operator, known: Array, n_wanted: int, solver: str, tol: float, progress: Progress
-) -> tuple[Array, Array, str, float]:
-    """Return the top pairs, the solver that found them, and the residual they had to reach.
-
-    Where the smallest eigenvalue is itself no larger than the tolerance, as on long thin graphs,
-    any mixture of the first vectors would pass: there the residual must be a part of it.
-    """
+    operator: LaplacianOperator,
+    null: Any,
+    n_wanted: int,
+    solver: str,
+    tol: float,
+    start: Array | None,
+    progress: Progress,
+) -> tuple[Array, Array, str]:
+    """Return the top pairs and the solver that found them."""
     if solver == "arpack":
-        found = lanczos.top_eigenpairs(operator, n_wanted, aside=known, tol=tol, progress=progress)
-        if found is not None:
-            needed = _needed(found[0], tol)
-            if needed == tol or _residuals(operator, *found).max() <= needed:
-                return *found, "arpack", needed
-    mu, U = _solve_chebyshev(operator, known, n_wanted, tol, progress)
-    needed = _needed(mu, tol)
-    if needed < tol:
-        mu, U = _solve_chebyshev(operator, known, n_wanted, needed, progress)
-    return mu, U, "chebyshev", needed
-
-
-def _needed(mu: Array, tol: float) -> float:
-    return float(np.clip((1 - mu[0]) / 100, min(tol, FINEST), tol))
-
-
-def _residuals(operator: _Operator, mu: Array, U: Array) -> Array:
-    return np.asarray(np.linalg.norm(operator(U) - U * mu, axis=0))
-
-
-def _solve_chebyshev(
-    operator: _Operator, known: Array, n_wanted: int, tol: float, progress: Progress
-) -> tuple[Array, Array]:
-    n = operator.size
-    n_block = min(n - known.shape[1], n_wanted + max(8, n_wanted // 2))
-    start = np.random.default_rng(1).standard_normal((n, n_block))
-    mu, U, _ = chebyshev.top_eigenpairs(
-        operator, start, n_wanted, aside=known, tol=tol / 10, progress=progress
+        found = lanczos.top_eigenpairs(operator, n_wanted, aside=null, tol=tol, progress=progress)
+        if found is not None and np.all(
+            _residuals(operator, *found) <= pair_tolerances(found[0], tol)
+        ):
+            return *found, "arpack"
+    mu, U = chebyshev.top_eigenpairs(
+        operator, n_wanted, aside=null, tol=tol, start=start, progress=progress
     )
-    return mu, U
+    return mu, U, "chebyshev"
 
 
-def _canonical(mu: Array, U: Array) -> Array:
-    """Fix what the equation leaves open: bases of common eigenspaces, and signs."""
-    if len(mu) == 0:
-        return U
-    U = U.copy()
-    reference = np.random.default_rng(1).standard_normal(U.shape)
+def _residuals(operator: LaplacianOperator, mu: Array, U: Array) -> Array:
+    residuals = np.empty(len(mu))
+    for first in range(0, len(mu), PANEL):
+        columns = slice(first, first + PANEL)
+        off = operator(U[:, columns]) - U[:, columns] * mu[columns]
+        residuals[columns] = np.linalg.norm(off, axis=0)
+    return residuals
+
+
+def _fix_bases_and_signs(mu: Array, U: Array) -> None:
+    """Fix what the equation leaves open, in place: bases of common eigenspaces, and signs."""
     breaks = np.flatnonzero(-np.diff(mu) > SAME_EIGENVALUE) + 1
     for group in np.split(np.arange(len(mu)), breaks):
         if len(group) > 1:
             # The projection of a fixed block does not depend on the basis that was found.
-            rotation, _ = np.linalg.qr(U[:, group].T @ reference[:, group])
+            reference = np.random.default_rng(1).standard_normal((len(U), len(group)))
+            rotation, _ = np.linalg.qr(U[:, group].T @ reference)
             U[:, group] = U[:, group] @ rotation
-    magnitude = np.abs(U)
-    # The first of the entries that are largest but for rounding is made positive.
-    leading = np.argmax(magnitude >= (1 - 1e-6) * magnitude.max(axis=0), axis=0)
-    return np.asarray(U * np.sign(U[leading, np.arange(U.shape[1])]))
+    for first in range(0, len(mu), PANEL):
+        panel = U[:, first : first + PANEL]
+        magnitude = np.abs(panel)
+        # The first of the entries that are largest but for rounding is made positive.
+        leading = np.argmax(magnitude >= (1 - 1e-6) * magnitude.max(axis=0), axis=0)
+        panel *= np.sign(panel[leading, np.arange(panel.shape[1])])
 
 
-def _certify(operator: _Operator, mu: Array, U: Array, solver: str, tol: float) -> EigenCertificate:
+def _certify(
+    operator: LaplacianOperator, mu: Array, U: Array, null: Any, solver: str, tol: float
+) -> EigenCertificate:
     n_products = operator.n_products
+    overlap = _gram(U) - np.eye(len(mu))
     certificate = EigenCertificate(
         solver=solver,
         residuals=_residuals(operator, mu, U),
-        orthogonality=float(np.max(np.abs(U.T @ U - np.eye(len(mu))))),
-        tol=tol,
+        tolerances=pair_tolerances(mu, tol),
+        orthogonality=max(float(np.max(np.abs(part), initial=0)) for part in (overlap, null.T @ U)),
         n_products=n_products,
     )
     if not certificate.ok:
         warnings.warn(f"Eigenpairs {certificate}", ConvergenceWarning, stacklevel=3)
     return certificate
+
+
+def _gram(U: Array) -> Array:
+    if U.size < SMALL_BLOCK:  # to ask for threads takes longer than the product
+        return np.asarray(U.T @ U)
+    n_threads = thread_limit()
+    with limit_threads(1, user_api="blas"):
+        return inner_products(U, U, n_threads, symmetric=True)

@@ -8,6 +8,7 @@ a few more products with the graph. Where it begins to grow is learnt from a sho
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
@@ -39,7 +40,7 @@ def top_eigenpairs(
     apply: Operator,
     n_pairs: int,
     *,
-    aside: Array,
+    aside: Any,
     tol: float,
     progress: Progress = report_nothing,
 ) -> tuple[Array, Array] | None:
@@ -55,59 +56,81 @@ def top_eigenpairs(
         Product of the operator, whose spectrum lies in [-1, 1], with a vector or a block.
     n_pairs : int
         Number of pairs, less than the size by two at least.
-    aside : ndarray of shape (n, n_known)
-        Known eigenvectors, to which the wanted ones are orthogonal.
+    aside : {ndarray, sparse array} of shape (n, n_known)
+        Known eigenvectors, orthonormal, to which the wanted ones are orthogonal.
     tol : float
         Residual to reach.
     progress : Progress
         Called now and then.
     """
     rng = np.random.default_rng(0)
+    complement = _Complement((aside,))
     # ARPACK's own work is memory-bound: one BLAS thread is quicker, and gives the same bits.
     with limit_threads(1, user_api="blas"):
-        safe = _lower_bound(apply, aside, n_pairs, rng)
+        safe = _lower_bound(apply, complement, n_pairs, rng)
         for bound in (safe, safe + OPTIMISM * (1 - safe)):
             chebyshev = ChebyshevFilter.growing(bound, top=1.0, growth=GROWTH)
-            U = _arpack(apply, chebyshev, aside, n_pairs, rng, tol, progress)
+            U = _arpack(apply, chebyshev, complement, n_pairs, rng, tol, progress)
             if U is None:
                 continue
-            mu, U, BU = rayleigh_ritz(apply, U)
+            mu, U, BU = rayleigh_ritz(apply, complement(U))
             residual = np.linalg.norm(BU - U * mu, axis=0).max()
             # Up to the bound the polynomial does not grow, and order is lost.
             if mu[-1] < bound or residual > tol:
                 continue
-            found = np.hstack([aside, U])
-            if not _misses_one(apply, chebyshev, found, mu[-1], rng, tol):
+            if not _misses_one(apply, chebyshev, _Complement((aside, U)), mu[-1], rng, tol):
                 return mu, U
     return None
+
+
+@dataclass(frozen=True)
+class _Complement:
+    """What is orthogonal to some known eigenvectors."""
+
+    bases: tuple[Any, ...]  # dense or sparse, with orthonormal columns
+
+    @property
+    def size(self) -> int:
+        return int(self.bases[0].shape[0])
+
+    @property
+    def dimension(self) -> int:
+        return self.size - sum(int(basis.shape[1]) for basis in self.bases)
+
+    def __call__(self, x: Array) -> Array:
+        for basis in self.bases:
+            x = x - np.asarray(basis @ (basis.T @ x))
+        return x
 
 
 def _misses_one(
     apply: Operator,
     chebyshev: ChebyshevFilter,
-    found: Array,
+    rest: _Complement,
     least: float,
     rng: np.random.Generator,
     tol: float,
 ) -> bool:
     """Tell whether an eigenvalue above the least one found is not among those found."""
-    if found.shape[1] >= len(found) - 1:
+    if rest.dimension <= 1:
         return False
-    extra = _arpack(apply, chebyshev, found, 1, rng, ROUGH, report_nothing)
+    extra = _arpack(apply, chebyshev, rest, 1, rng, ROUGH, report_nothing)
     return extra is None or float(extra[:, 0] @ apply(extra[:, 0])) > least + 10 * tol
 
 
-def _lower_bound(apply: Operator, aside: Array, k: int, rng: np.random.Generator) -> float:
+def _lower_bound(
+    apply: Operator, complement: _Complement, k: int, rng: np.random.Generator
+) -> float:
     """Return a bound that the k-th eigenvalue is not below: the k-th Ritz value of a short run."""
-    n = len(aside)
-    v = _orthogonal(rng.standard_normal(n), aside)
+    n = complement.size
+    v = complement(rng.standard_normal(n))
     v /= np.linalg.norm(v)
-    n_steps = min(3 * k + 20, max(k, BASIS_ENTRIES // n), n - aside.shape[1])
+    n_steps = min(3 * k + 20, max(k, BASIS_ENTRIES // n), complement.dimension)
     basis = np.empty((n_steps, n))
     diagonal, off_diagonal = [], []
     for step in range(n_steps):
         basis[step] = v
-        w = _orthogonal(apply(v), aside)
+        w = complement(apply(v))
         diagonal.append(float(w @ v))
         so_far = basis[: step + 1]
         w -= so_far.T @ (so_far @ w)
@@ -123,14 +146,14 @@ def _lower_bound(apply: Operator, aside: Array, k: int, rng: np.random.Generator
 def _arpack(
     apply: Operator,
     chebyshev: ChebyshevFilter,
-    aside: Array,
+    complement: _Complement,
     k: int,
     rng: np.random.Generator,
     tol: float,
     progress: Progress,
 ) -> Array | None:
-    """Return k top eigenvectors orthogonal to ``aside``; None where they did not converge."""
-    n = len(aside)
+    """Return k top eigenvectors in the complement; None where they did not converge."""
+    n = complement.size
     n_products = 0
 
     def filtered(x: Array) -> Array:
@@ -140,9 +163,9 @@ def _arpack(
         # Shifted from [-1, 1] to [1, 3] at the lower end, since ARPACK's tolerance is relative and
         # it loses an eigenvalue 0; what is set aside becomes 0, below all others.
         x = x.reshape(n)
-        return _orthogonal(chebyshev(apply, x) + 2 * x, aside)
+        return complement(chebyshev(apply, x) + 2 * x)
 
-    start = _orthogonal(rng.standard_normal(n), aside)
+    start = complement(rng.standard_normal(n))
     drawn: Any = {"rng": rng} if RESTARTS_ARE_DRAWN else {}
     n_basis = min(n - 1, max(k + 10, 3 * k // 2))
     try:
@@ -159,7 +182,3 @@ def _arpack(
     except ArpackError:  # no convergence among them
         return None
     return np.asarray(U)
-
-
-def _orthogonal(x: Array, aside: Array) -> Array:
-    return np.asarray(x - aside @ (aside.T @ x))

@@ -61,8 +61,7 @@ class EigenmapEmbedder(GraphEmbedder):
         self.embedding_ = self.embedding_[:, :n_components]
         self.eigenvalues_ = self.eigenvalues_[:n_components]
         self.certificate_ = replace(
-            self.certificate_,
-            residuals=self.certificate_.residuals[: n_components + 1],  # the constant comes first
+            self.certificate_.first(n_components + 1),  # the constant comes first
             fragile=tuple(c for c in self.certificate_.fragile if c < n_components),
         )
 

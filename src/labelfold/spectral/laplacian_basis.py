@@ -1,0 +1,108 @@
+"""The Laplacian's first eigenvectors as a basis of functions on a graph (LAPCLASS section 4).
+
+One basis serves every choice of labelled points and, cut shorter, every smaller number of vectors.
+The graph need not be connected. Its null vectors are the indicators of its components: they are
+known, the component numbers stand for them, and the vectors kept here are orthogonal to them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelfold.graph import NeighborGraph
+from labelfold.graph.adjacency import SparseAdjacency
+from labelfold.progress import Progress, report_nothing
+from labelfold.solvers.certificates import EigenCertificate
+from labelfold.solvers.eigen import positive_eigenpairs
+
+__all__ = ["LaplacianBasis"]
+
+TOLERANCE = 1e-4  # on the residuals: a classifier gains nothing from more
+
+
+@dataclass(frozen=True, eq=False)
+class LaplacianBasis:
+    """Eigenvectors of a graph's Laplacian with the smallest eigenvalues above zero.
+
+    Make it with :meth:`compute`; the fields are read-only.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        The graph; its ``pieces`` stand for the vectors with eigenvalue zero.
+    normalization : {"none", "degree"}
+        L v = lambda v, or L v = lambda D v.
+    eigenvalues : ndarray of shape (n_vectors,)
+        In ascending order.
+    vectors : ndarray of shape (n_samples, n_vectors)
+        V with V^T V = I, or V^T D V = I.
+    certificate : EigenCertificate
+        How good the solve is.
+    """
+
+    graph: NeighborGraph
+    normalization: str
+    eigenvalues: NDArray[np.float64] = field(repr=False)
+    vectors: NDArray[np.float64] = field(repr=False)
+    certificate: EigenCertificate
+
+    @classmethod
+    def compute(
+        cls,
+        graph: NeighborGraph,
+        n_vectors: int,
+        *,
+        normalization: str = "none",
+        eigen_solver: str = "auto",
+        tol: float = TOLERANCE,
+        progress: Progress = report_nothing,
+    ) -> LaplacianBasis:
+        """Solve for the first vectors above the null space.
+
+        Parameters
+        ----------
+        graph : NeighborGraph
+            The graph, in any number of pieces.
+        n_vectors : int
+            How many; fewer where the graph has no more.
+        normalization : {"none", "degree"}, default="none"
+            Which of the two problems.
+        eigen_solver : str, default="auto"
+            See :func:`labelfold.solvers.eigen.positive_eigenpairs`.
+        tol : float, default=1e-4
+            Residual to reach, where the operator's spectrum is scaled to [-1, 1].
+        progress : Progress
+            Called while the solver works.
+        """
+        adjacency, order = SparseAdjacency(graph.weights).reordered()
+        pieces = graph.pieces[order]
+        n_vectors = min(n_vectors, adjacency.size - (int(pieces.max()) + 1))
+        pairs = positive_eigenpairs(
+            adjacency,
+            n_vectors,
+            normalization=normalization,
+            pieces=pieces,
+            solver=eigen_solver,
+            tol=tol,
+            progress=progress,
+        )
+        vectors = np.empty((adjacency.size, n_vectors))
+        vectors[order] = pairs.vectors
+        return cls(graph, normalization, pairs.values, vectors, pairs.certificate)
+
+    @property
+    def n_vectors(self) -> int:
+        """Number of vectors."""
+        return len(self.eigenvalues)
+
+    def truncated(self, n_vectors: int) -> LaplacianBasis:
+        """Return the first vectors, without another solve and without a copy."""
+        return replace(
+            self,
+            eigenvalues=self.eigenvalues[:n_vectors],
+            vectors=self.vectors[:, :n_vectors],
+            certificate=self.certificate.first(n_vectors),
+        )
