@@ -5,43 +5,15 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from known_graphs import cliques, complete, cycle, grid, path, star
 from scipy.linalg import eigh, subspace_angles
 from sklearn.exceptions import ConvergenceWarning
 
 from labelfold.graph.adjacency import SparseAdjacency
 from labelfold.graph.components import find_pieces
-from labelfold.solvers.chebyshev import top_eigenpairs
 from labelfold.solvers.eigen import smallest_eigenpairs
 
 SOLVERS = ["dense", "arpack", "chebyshev"]
-
-
-def path(n):
-    return sp.diags_array([np.ones(n - 1)] * 2, offsets=[-1, 1]).tocsr()
-
-
-def cycle(n):
-    W = path(n).tolil()
-    W[0, n - 1] = W[n - 1, 0] = 1
-    return W.tocsr()
-
-
-def complete(n):
-    return sp.csr_array(np.ones((n, n)) - np.eye(n))
-
-
-def star(n):
-    W = np.zeros((n, n))
-    W[0, 1:] = W[1:, 0] = 1
-    return sp.csr_array(W)
-
-
-def grid(a, b):
-    return sp.csr_array(sp.kronsum(path(a), path(b)))
-
-
-def cliques(m, size):
-    return sp.csr_array(sp.block_diag([complete(size)] * m))
 
 
 # name, weights, spectrum of L, spectrum of (L, D)
