@@ -26,7 +26,7 @@ def nearest(X, k):
     return sp.csr_array(W.maximum(W.T))
 
 
-DIGITS = nearest(load_DIGITS.data, 8)
+DIGITS = nearest(load_digits().data, 8)
 
 # n_pairs, zeros counted, end where the spectrum has a gap: the eigenspace is determined.
 GRAPHS = {
