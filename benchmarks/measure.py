@@ -15,7 +15,16 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-PACKAGES = ("labelfold", "numpy", "scipy", "scikit-learn", "faiss-cpu", "umap-learn", "pyamg")
+PACKAGES = (
+    "labelfold",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "faiss-cpu",
+    "numba",
+    "umap-learn",
+    "pyamg",
+)
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 

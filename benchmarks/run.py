@@ -1,6 +1,6 @@
 """All benchmarks in one command: ratios against peers as a table, raw figures as JSON.
 
-    LABELFOLD_DATA=... python benchmarks/run.py [mnist] [scaling] [sweep] [--repeats 5]
+    LABELFOLD_DATA=... python benchmarks/run.py [mnist] [scaling] [sweep] [eigen] [rivals] [--repeats 5]
 
 Run it alone on the machine. Every contestant has a process of its own and the same number of
 threads; compiled code is warmed up before the clock starts; the median counts.
@@ -13,6 +13,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import eigen
 from measure import environment, in_child, write_results
 from scaling import SIZES, exponent
 
@@ -110,8 +111,64 @@ def run_sweep(n_repeats: int, n_threads: int) -> list[str]:
     return lines
 
 
-BENCHMARKS = {"mnist": run_mnist, "scaling": run_scaling, "sweep": run_sweep}
-NEED_DATA = ("mnist", "sweep")
+def run_eigen(n_repeats: int, n_threads: int) -> list[str]:
+    """Measure how the solve grows with the number of eigenpairs, and compare with ARPACK."""
+    before = environment(n_threads)
+    measured: dict[str, dict[str, Any]] = {}
+    jobs = [("scipy_arpack", eigen.AGAINST_ARPACK), *(("chebyshev", p) for p in eigen.NUMBERS)]
+    for solver, n_pairs in jobs:
+        figures = in_child("eigen", solver, n_threads, n_pairs=n_pairs, n_repeats=n_repeats)
+        measured[f"{solver} {n_pairs}"] = figures
+        write_results(RESULTS / "eigen.json", {"environment": before, **measured})
+    ours = [measured[f"chebyshev {p}"] for p in eigen.NUMBERS if p <= 1000]
+    peer = measured[f"scipy_arpack {eigen.AGAINST_ARPACK}"]
+    same = measured[f"chebyshev {eigen.AGAINST_ARPACK}"]
+    return [
+        "## Eigenpairs of MNIST's graph: 60,000 points, 8 neighbours, L unnormalised, 1e-4 asked",
+        "",
+        "| solver | pairs | seconds (median) | residual | peak memory |",
+        "| --- | --- | --- | --- | --- |",
+        *(_eigen_row(name.split()[0], figures) for name, figures in measured.items()),
+        "",
+        f"{eigen.AGAINST_ARPACK} pairs: {peer['seconds'] / same['seconds']:.1f} times as fast as "
+        "SciPy's ARPACK. Exponent of time in the number of pairs, 100 to 1,000: "
+        f"{exponent([m['n_pairs'] for m in ours], [m['seconds'] for m in ours]):.2f}.",
+    ]
+
+
+def run_rivals(n_repeats: int, n_threads: int) -> list[str]:
+    """Compare the designs that were considered for many eigenpairs, once each."""
+    before = environment(n_threads)
+    measured = {
+        f"{solver} {n_pairs}": in_child("eigen", solver, n_threads, n_pairs=n_pairs, n_repeats=1)
+        for solver in eigen.TASKS
+        for n_pairs in (100, 300)
+    }
+    write_results(RESULTS / "rivals.json", {"environment": before, **measured})
+    return [
+        "## Ways to many eigenpairs, MNIST's graph as above, one run each",
+        "",
+        "| solver | pairs | seconds | residual | peak memory |",
+        "| --- | --- | --- | --- | --- |",
+        *(_eigen_row(name.split()[0], figures) for name, figures in measured.items()),
+    ]
+
+
+def _eigen_row(solver: str, figures: dict[str, Any]) -> str:
+    return (
+        f"| {solver} | {figures['n_pairs']:,} | {figures['seconds']:.1f} | "
+        f"{figures['residual']:.1e} | {figures['peak_bytes'] / GB:.2f} GB |"
+    )
+
+
+BENCHMARKS = {
+    "mnist": run_mnist,
+    "scaling": run_scaling,
+    "sweep": run_sweep,
+    "eigen": run_eigen,
+    "rivals": run_rivals,
+}
+NEED_DATA = ("mnist", "sweep", "eigen", "rivals")
 
 
 def main() -> None:
