@@ -7,6 +7,7 @@ afterwards in the same way for all. The clock starts at the graph.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -24,16 +25,16 @@ AGAINST_ARPACK = 300
 
 
 @cache
-def adjacency() -> Any:
-    """Return the graph's weights."""
+def adjacency(n_neighbors: int = N_NEIGHBORS, n: int = 60_000) -> Any:
+    """Return the weights of the graph of the first n points, joined where it is in pieces."""
     from mnist import rows
 
     from labelfold import NeighborGraph
     from labelfold.graph.adjacency import SparseAdjacency
 
     X, _ = rows()
-    graph = NeighborGraph.build(X, n_neighbors=N_NEIGHBORS, weights="binary", random_state=0)
-    return SparseAdjacency(graph.weights).reordered()[0]
+    graph = NeighborGraph.build(X[:n], n_neighbors=n_neighbors, weights="binary", random_state=0)
+    return SparseAdjacency(graph.connected().weights).reordered()[0]
 
 
 @cache
@@ -145,6 +146,21 @@ def by_block_lanczos(n_pairs: int, width: int = 32) -> Array:
     return Q[:, : n_pairs + 1]
 
 
+def time_crossing(n: int, n_neighbors: int, numbers: list[int], tol: float) -> dict[str, Any]:
+    """Time the library's solvers for growing numbers of pairs of the first n points."""
+    from labelfold.solvers.eigen import positive_eigenpairs
+
+    seconds: dict[str, dict[int, float]] = {}
+    for solver in ("dense", "arpack", "chebyshev") if n <= 4000 else ("arpack", "chebyshev"):
+        positive_eigenpairs(adjacency(n_neighbors, n), 10, solver=solver, tol=tol)  # compiles
+        seconds[solver] = {}
+        for n_pairs in numbers:
+            start = time.perf_counter()
+            positive_eigenpairs(adjacency(n_neighbors, n), n_pairs, solver=solver, tol=tol)
+            seconds[solver][n_pairs] = time.perf_counter() - start
+    return {"n": n, "n_neighbors": n_neighbors, "tol": tol, "seconds": seconds}
+
+
 TASKS: dict[str, Callable[..., dict[str, Any]]] = {
     "chebyshev": lambda n_pairs, n_repeats: timed(by_labelfold("chebyshev"), n_pairs, n_repeats),
     "filtered_arpack": lambda n_pairs, n_repeats: timed(by_labelfold("arpack"), n_pairs, n_repeats),
@@ -152,3 +168,5 @@ TASKS: dict[str, Callable[..., dict[str, Any]]] = {
     "lobpcg_amg": lambda n_pairs, n_repeats: timed(by_lobpcg, n_pairs, n_repeats),
     "block_lanczos": lambda n_pairs, n_repeats: timed(by_block_lanczos, n_pairs, n_repeats),
 }
+DESIGNS = tuple(TASKS)
+TASKS["crossing"] = time_crossing

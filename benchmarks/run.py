@@ -1,6 +1,6 @@
 """All benchmarks in one command: ratios against peers as a table, raw figures as JSON.
 
-    LABELFOLD_DATA=... python benchmarks/run.py [mnist] [scaling] [sweep] [eigen] [rivals] [--repeats 5]
+    LABELFOLD_DATA=... python benchmarks/run.py [NAME ...] [--repeats 5]
 
 Run it alone on the machine. Every contestant has a process of its own and the same number of
 threads; compiled code is warmed up before the clock starts; the median counts.
@@ -141,7 +141,7 @@ def run_rivals(n_repeats: int, n_threads: int) -> list[str]:
     before = environment(n_threads)
     measured = {
         f"{solver} {n_pairs}": in_child("eigen", solver, n_threads, n_pairs=n_pairs, n_repeats=1)
-        for solver in eigen.TASKS
+        for solver in eigen.DESIGNS
         for n_pairs in (100, 300)
     }
     write_results(RESULTS / "rivals.json", {"environment": before, **measured})
@@ -152,6 +152,35 @@ def run_rivals(n_repeats: int, n_threads: int) -> list[str]:
         "| --- | --- | --- | --- | --- |",
         *(_eigen_row(name.split()[0], figures) for name, figures in measured.items()),
     ]
+
+
+def run_crossing(n_repeats: int, n_threads: int) -> list[str]:
+    """Find where one solver overtakes another, once each: what the front door chooses by."""
+    before = environment(n_threads)
+    few, many = [5, 10, 20, 40, 80, 160], [5, 20, 80, 200, 400, 800]
+    settings = [
+        *({"n": n, "n_neighbors": 8, "numbers": many, "tol": 1e-8} for n in (1000, 2000, 4000)),
+        *({"n": n, "n_neighbors": 8, "numbers": few, "tol": 1e-8} for n in (10_000, 60_000)),
+        {"n": 10_000, "n_neighbors": 40, "numbers": few, "tol": 1e-8},
+        {"n": 60_000, "n_neighbors": 8, "numbers": few, "tol": 1e-4},
+    ]
+    runs = []
+    for chosen in settings:
+        runs.append(in_child("eigen", "crossing", n_threads, **chosen))
+        write_results(RESULTS / "crossing.json", {"environment": before, "runs": runs})
+    lines = ["## Seconds for a number of eigenpairs of MNIST's first points, one run each", ""]
+    for run in runs:
+        numbers = list(next(iter(run["seconds"].values())))
+        lines += [
+            f"n = {run['n']:,}, {run['n_neighbors']} neighbours, residual {run['tol']:.0e}:",
+            "",
+            f"| solver | {' | '.join(numbers)} |",
+            f"| --- |{' --- |' * len(numbers)}",
+        ]
+        for solver, seconds in run["seconds"].items():
+            lines.append(f"| {solver} | {' | '.join(f'{seconds[p]:.2f}' for p in numbers)} |")
+        lines.append("")
+    return lines
 
 
 def _eigen_row(solver: str, figures: dict[str, Any]) -> str:
@@ -167,8 +196,9 @@ BENCHMARKS = {
     "sweep": run_sweep,
     "eigen": run_eigen,
     "rivals": run_rivals,
+    "crossing": run_crossing,
 }
-NEED_DATA = ("mnist", "sweep", "eigen", "rivals")
+NEED_DATA = ("mnist", "sweep", "eigen", "rivals", "crossing")
 
 
 def main() -> None:
