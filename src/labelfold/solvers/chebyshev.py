@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
@@ -41,6 +42,7 @@ GROWTH = {np.dtype(np.float32): 3e4, np.dtype(np.float64): 1e7}  # of one filter
 SINGLE_PRECISION = 1e-5  # residual that float32 reaches with ease
 SAFETY = 3.0  # by which a last filter overshoots the tolerance
 LOCK = 0.1  # share of the tolerance at which a pair is locked
+FEW_VECTORS = 32  # up to which products with a sparse matrix are slower than with a dense one
 PANEL = 256  # columns whose products with the operator are held at a time
 COMPILE_ENTRIES = 1_000_000  # of the block, from which on the compiled kernel pays
 
@@ -168,6 +170,8 @@ class _SubspaceIteration:
         n_threads: int,
         progress: Progress,
     ) -> None:
+        if sp.issparse(aside) and aside.shape[1] <= FEW_VECTORS:
+            aside = aside.toarray()
         self._operator, self._aside, self._tol = operator, aside, tol
         self._n_threads, self._progress = n_threads, progress
         self._n_pairs, self._n_locked = n_pairs, 0
@@ -225,10 +229,11 @@ class _SubspaceIteration:
             bound, floor=self._floor, top=1.0, growth=OPENING_GROWTH
         )
         remove(X, self._aside, self._n_threads)
-        for _ in range(n_filters):
+        for step in range(n_filters):
+            if step > 0:
+                X = orthonormalize(X, self._n_threads, accurate=False)
             operator.filter(chebyshev, X, dtype)
             remove(X, self._aside, self._n_threads)
-            X = orthonormalize(X, self._n_threads, accurate=False)
         return X.astype(np.float64)
 
     def _to_ritz_vectors(self, X: Array) -> tuple[Array, Array]:

@@ -77,7 +77,10 @@ def remove(X: Block, basis: Any, n_threads: int) -> None:
     if isinstance(basis, np.ndarray):
         shares = inner_products(basis, X, n_threads)
     else:
-        shares = np.asarray(basis.T @ X)
+        shares = np.zeros((basis.shape[1], X.shape[1]))
+        for start in range(0, len(X), ROWS):
+            rows = slice(start, start + ROWS)
+            shares += basis[rows].T @ X[rows].astype(np.float64, copy=False)
 
     def subtract(start: int) -> None:
         rows = slice(start, start + ROWS)

@@ -43,7 +43,8 @@ class LaplacianEigenmaps(EigenmapEmbedder):
     neighbor_search : {"auto", "exact", "approximate"}, default="auto"
         "auto" is exact while that is quick; ``graph_.search`` tells the recall.
     eigen_solver : {"auto", "dense", "arpack", "chebyshev"}, default="auto"
-        "auto" is dense up to 1,000 points, ARPACK beyond.
+        "auto" is dense up to 1,000 points; beyond, ARPACK for few dimensions and
+        Chebyshev-filtered subspace iteration for many.
     random_state : int, RandomState instance or None, default=None
         Fixes the approximate search; nothing else is random.
     n_jobs : int, default=None
