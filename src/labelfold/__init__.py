@@ -23,7 +23,11 @@ if TYPE_CHECKING:
         solvers,
         spectral,
     )
-    from labelfold.classify import LeastSquaresClassifier, ManifoldClassifier
+    from labelfold.classify import (
+        LaplacianClassifier,
+        LeastSquaresClassifier,
+        ManifoldClassifier,
+    )
     from labelfold.evaluate import LabeledKFold, TransductiveSearchCV, draw_labeled
     from labelfold.graph import NeighborGraph
     from labelfold.labels import PartialLabels, hide_labels
@@ -34,6 +38,7 @@ __all__ = [
     "CCDR",
     "EmbeddingDisplay",
     "LabeledKFold",
+    "LaplacianClassifier",
     "LaplacianEigenmaps",
     "LeastSquaresClassifier",
     "ManifoldClassifier",
@@ -59,6 +64,7 @@ _HOME = {
     "CCDR": "labelfold.spectral",
     "EmbeddingDisplay": "labelfold.plotting",
     "LabeledKFold": "labelfold.evaluate",
+    "LaplacianClassifier": "labelfold.classify",
     "LaplacianEigenmaps": "labelfold.spectral",
     "LeastSquaresClassifier": "labelfold.classify",
     "ManifoldClassifier": "labelfold.classify",

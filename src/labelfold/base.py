@@ -1,8 +1,8 @@
-"""What embedders that stand on a neighbour graph share.
+"""What estimators that stand on a neighbour graph share.
 
-Validation, labels, the graph and its bridges, scikit-learn's tags, and the contract of
-``transform``: it never sees labels, it treats every row by itself, and a row equal to a training
-row gets that row's coordinates.
+All of them: validation, the graph, scikit-learn's tags, and that a row equal to a training row gets
+that row's values. Embedders: labels, bridges, and the contract of ``transform``, which never sees
+labels and treats every row by itself.
 """
 
 from __future__ import annotations
@@ -25,14 +25,13 @@ from labelfold.progress import Progress, show_progress
 from labelfold.solvers.eigen import check_solver
 from labelfold.threads import limit_threads
 
-__all__ = ["GraphEmbedder"]
+__all__ = ["GraphEmbedder", "GraphEstimator"]
 
 
-class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
-    """Base of estimators that map the points of a :class:`NeighborGraph`.
+class GraphEstimator(BaseEstimator):
+    """Base of estimators that stand on a :class:`NeighborGraph`.
 
-    A subclass has the graph's parameters in its constructor, states its objective in ``_embed``,
-    which sets ``embedding_`` and ``graph_``, and carries it to new points in ``_extend``.
+    A subclass has the graph's parameters in its constructor, and ``fit`` sets ``graph_``.
 
     Attributes
     ----------
@@ -52,6 +51,72 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         "neighbor_search",
         "random_state",
     )
+
+    def build_graph(self, X: Any) -> NeighborGraph:
+        """Build the graph that :meth:`fit` would build, to be shared by many fits.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Points, as for :meth:`fit`.
+
+        Returns
+        -------
+        NeighborGraph
+            For ``fit(X, y, graph=...)`` of all estimators with the same graph parameters.
+        """
+        parameters = {name: getattr(self, name) for name in self.graph_parameters}
+        return NeighborGraph.build(X, **parameters, n_jobs=self.n_jobs, verbose=self.verbose)
+
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=np.float64,
+            ensure_min_samples=2 if reset else 1,
+        )
+
+    def _graph_of(self, X: Any, graph: NeighborGraph | None, progress: Progress) -> NeighborGraph:
+        recipe = GraphRecipe(self.n_neighbors, self.radius, self.metric, self.weights, self.scale)
+        if graph is not None:
+            graph.check_matches(X, recipe)
+            return graph
+        return build_graph(
+            X,
+            recipe,
+            neighbor_search=self.neighbor_search,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            progress=progress,
+        )
+
+    def _mean_over_equal(
+        self, values: NDArray[np.float64], points: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Return the values of training points, averaged over the rows equal to each."""
+        groups = self.graph_.equal_groups
+        wanted, position = np.unique(groups[points], return_inverse=True)
+        members = np.flatnonzero(np.isin(groups, wanted))
+        of_member = np.searchsorted(wanted, groups[members])
+        sums = np.zeros((len(wanted), values.shape[1]))
+        np.add.at(sums, of_member, values[members])
+        return np.asarray((sums / np.bincount(of_member)[:, None])[position])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        return tags
+
+
+class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstimator, ABC):
+    """Base of estimators that map the points of a :class:`NeighborGraph`.
+
+    A subclass states its objective in ``_embed``, which sets ``embedding_`` and ``graph_``, and
+    carries it to new points in ``_extend``.
+    """
 
     def fit(self, X: Any, y: Any = None, *, graph: NeighborGraph | None = None) -> Self:
         """Embed the rows of X.
@@ -91,22 +156,6 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.fit(X, y, graph=graph)
         return np.array(self.embedding_)
 
-    def build_graph(self, X: Any) -> NeighborGraph:
-        """Build the graph that :meth:`fit` would build, to be shared by many fits.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Points, as for :meth:`fit`.
-
-        Returns
-        -------
-        NeighborGraph
-            For ``fit(X, y, graph=...)`` of all estimators with the same graph parameters.
-        """
-        parameters = {name: getattr(self, name) for name in self.graph_parameters}
-        return NeighborGraph.build(X, **parameters, n_jobs=self.n_jobs, verbose=self.verbose)
-
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Map new rows, each by itself and without labels.
 
@@ -130,7 +179,7 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         equal = self.graph_.equal_rows(X, found)
         known = equal >= 0
         if known.any():
-            coordinates[known] = self._coordinates_of(equal[known])
+            coordinates[known] = self._mean_over_equal(self.embedding_, equal[known])
         return coordinates
 
     @abstractmethod
@@ -140,16 +189,6 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     @abstractmethod
     def _extend(self, found: sp.csr_array) -> NDArray[np.float64]:
         """Return coordinates of new rows from distances to their neighbours."""
-
-    def _check_rows(self, X: Any, *, reset: bool) -> Any:
-        return validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=np.float64,
-            ensure_min_samples=2 if reset else 1,
-        )
 
     def _check_labels(self, y: Any, n_samples: int) -> PartialLabels:
         """Return the labels; a method that makes no use of them ignores y as scikit-learn does."""
@@ -168,20 +207,6 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 f"{len(labels)}{classes}: lower n_components or add data."
             )
 
-    def _graph_of(self, X: Any, graph: NeighborGraph | None, progress: Progress) -> NeighborGraph:
-        recipe = GraphRecipe(self.n_neighbors, self.radius, self.metric, self.weights, self.scale)
-        if graph is not None:
-            graph.check_matches(X, recipe)
-            return graph
-        return build_graph(
-            X,
-            recipe,
-            neighbor_search=self.neighbor_search,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-            progress=progress,
-        )
-
     def _join(self, graph: NeighborGraph, groups: NDArray[np.intp] | None = None) -> NeighborGraph:
         """Return the graph in one piece, with a warning where bridges were needed."""
         joined = graph.connected(groups)
@@ -196,23 +221,11 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             )
         return joined
 
-    def _coordinates_of(self, points: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return coordinates of training points, averaged over the rows equal to each."""
-        groups = self.graph_.equal_groups
-        wanted, position = np.unique(groups[points], return_inverse=True)
-        members = np.flatnonzero(np.isin(groups, wanted))
-        of_member = np.searchsorted(wanted, groups[members])
-        sums = np.zeros((len(wanted), self.embedding_.shape[1]))
-        np.add.at(sums, of_member, self.embedding_[members])
-        return np.asarray((sums / np.bincount(of_member)[:, None])[position])
-
     @property
     def _n_features_out(self) -> int:
         return int(self.embedding_.shape[1])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.metric == "precomputed"
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags

@@ -5,13 +5,16 @@ from __future__ import annotations
 __all__ = [
     "ApproximateSearchWarning",
     "DisconnectedGraphWarning",
+    "FewEigenvectorsWarning",
     "FewNeighborsWarning",
     "GraphMismatchError",
+    "HubnessWarning",
+    "UnreachedPointsWarning",
 ]
 
 
 class GraphMismatchError(ValueError):
-    """A graph was handed to ``fit`` that belongs to other rows or other parameters."""
+    """A graph or basis was handed to ``fit`` that belongs to other rows or other parameters."""
 
 
 class DisconnectedGraphWarning(UserWarning):
@@ -22,5 +25,17 @@ class FewNeighborsWarning(UserWarning):
     """More neighbours were asked for than there are other rows."""
 
 
+class FewEigenvectorsWarning(UserWarning):
+    """More eigenvectors were asked for than the graph has."""
+
+
+class UnreachedPointsWarning(UserWarning):
+    """Some points lie in components of the graph that hold no label."""
+
+
 class ApproximateSearchWarning(UserWarning):
     """The approximate neighbour search was not used as asked; the message says why."""
+
+
+class HubnessWarning(UserWarning):
+    """One point is among the nearest neighbours of very many others."""

@@ -4,7 +4,13 @@ import pytest
 from sklearn.decomposition import PCA
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from labelfold import CCDR, LaplacianEigenmaps, LeastSquaresClassifier, ManifoldClassifier
+from labelfold import (
+    CCDR,
+    LaplacianClassifier,
+    LaplacianEigenmaps,
+    LeastSquaresClassifier,
+    ManifoldClassifier,
+)
 from labelfold.evaluate import TransductiveSearchCV
 
 ESTIMATORS = [
@@ -12,6 +18,9 @@ ESTIMATORS = [
     LaplacianEigenmaps(normalization="none", weights="binary"),
     CCDR(),
     CCDR(beta=0.1, n_components=1, eigen_solver="arpack"),
+    LaplacianClassifier(),
+    LaplacianClassifier("auto", penalty="auto"),
+    LaplacianClassifier(10, normalization="degree", weights="heat", eigen_solver="arpack"),
     LeastSquaresClassifier(),
     ManifoldClassifier(),
     ManifoldClassifier(PCA(), head="knn"),
@@ -21,13 +30,15 @@ ESTIMATORS = [
 
 def cannot_hold(estimator):
     """A y of -1 and +1 alone is ambiguous where -1 may stand for unlabelled, and is refused."""
-    if isinstance(estimator, ManifoldClassifier | TransductiveSearchCV):
+    if isinstance(estimator, LaplacianClassifier | ManifoldClassifier | TransductiveSearchCV):
         return {"check_classifiers_classes": "y = {-1, +1} is refused"}
     return {}
 
 
 @pytest.mark.filterwarnings("ignore::labelfold.exceptions.FewNeighborsWarning")
 @pytest.mark.filterwarnings("ignore::labelfold.exceptions.DisconnectedGraphWarning")
+@pytest.mark.filterwarnings("ignore::labelfold.exceptions.FewEigenvectorsWarning")
+@pytest.mark.filterwarnings("ignore::labelfold.exceptions.UnreachedPointsWarning")
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=cannot_hold)
 def test_scikit_learn_check(estimator, check):
     check(estimator)

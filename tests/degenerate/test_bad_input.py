@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from labelfold import CCDR, LaplacianEigenmaps, NeighborGraph
-from labelfold.exceptions import DisconnectedGraphWarning, FewNeighborsWarning
+from labelfold import CCDR, LaplacianClassifier, LaplacianEigenmaps, NeighborGraph
+from labelfold.exceptions import (
+    DisconnectedGraphWarning,
+    FewEigenvectorsWarning,
+    FewNeighborsWarning,
+    UnreachedPointsWarning,
+)
 
 METHODS = [
     pytest.param(LaplacianEigenmaps, {}, id="LaplacianEigenmaps"),
@@ -37,8 +42,7 @@ def replaced(value, where=(3, 1)):
     return rows
 
 
-@pytest.mark.parametrize(("method", "parameters"), METHODS)
-@pytest.mark.parametrize(
+BAD_ROWS = pytest.mark.parametrize(
     ("rows", "message"),
     [
         (replaced(np.nan), "NaN"),
@@ -56,6 +60,10 @@ def replaced(value, where=(3, 1)):
         ([["a", "b"], ["c", "d"]], "could not convert"),
     ],
 )
+
+
+@BAD_ROWS
+@pytest.mark.parametrize(("method", "parameters"), METHODS)
 def test_refused_with_a_clear_message(method, parameters, rows, message):
     with pytest.raises(ValueError, match=message):
         method(**parameters).fit(rows)
@@ -143,8 +151,7 @@ def test_disconnected_graph_is_bridged_with_a_warning(method, parameters):
     assert_sound(model, rows)
 
 
-@pytest.mark.parametrize(("method", "parameters"), METHODS)
-@pytest.mark.parametrize(
+BAD_PARAMETERS = pytest.mark.parametrize(
     ("more", "message"),
     [
         ({"weights": "warm"}, "weights='warm'"),
@@ -157,6 +164,10 @@ def test_disconnected_graph_is_bridged_with_a_warning(method, parameters):
         ({"radius": 1e-9}, "joins no two points"),
     ],
 )
+
+
+@BAD_PARAMETERS
+@pytest.mark.parametrize(("method", "parameters"), METHODS)
 def test_bad_parameters(method, parameters, more, message):
     with pytest.raises(ValueError, match=message):
         fit(method, parameters, X, y=np.full(40, -1), **more)
@@ -233,3 +244,71 @@ def test_graph_of_isolated_points_is_joined():
     graph = NeighborGraph.build(rows, radius=2.0)
     assert graph.statistics.n_pieces == 3
     assert graph.connected().statistics.n_pieces == 1
+
+
+CLASSIFIERS = [
+    pytest.param({}, id="paper"),
+    pytest.param({"normalization": "degree", "weights": "heat"}, id="degree"),
+    pytest.param({"n_eigenvectors": "auto"}, id="number"),
+    pytest.param({"n_eigenvectors": "auto", "penalty": "auto"}, id="penalty"),
+    pytest.param({"n_eigenvectors": 12, "penalty": np.inf}, id="infinite"),
+]
+MAY_WARN = [FewEigenvectorsWarning, FewNeighborsWarning, UnreachedPointsWarning]
+
+
+def classify(parameters, rows, y, **more):
+    with warnings.catch_warnings():
+        for kind in MAY_WARN:
+            warnings.simplefilter("ignore", kind)
+        model = LaplacianClassifier(**{"n_neighbors": 5, **parameters, **more}).fit(rows, y)
+    assert model.certificate_.ok
+    for distributions in (
+        model.label_distributions_,
+        model.predict_proba(rows),
+        model.predict_proba(rows * (1 + 1e-3)),
+    ):
+        assert np.all(np.isfinite(distributions))
+        np.testing.assert_allclose(distributions.sum(axis=1), 1)
+    return model
+
+
+@BAD_ROWS
+def test_classifier_refuses_with_a_clear_message(rows, message):
+    with pytest.raises(ValueError, match=message):
+        LaplacianClassifier().fit(rows, np.arange(np.shape(rows)[0]) % 2)
+
+
+@BAD_PARAMETERS
+@pytest.mark.filterwarnings("ignore::labelfold.exceptions.FewEigenvectorsWarning")
+def test_bad_parameters_of_the_classifier(more, message):
+    with pytest.raises(ValueError, match=message):
+        LaplacianClassifier(**more).fit(X, Y)
+
+
+@pytest.mark.parametrize("parameters", CLASSIFIERS)
+def test_classifier_on_odd_data(parameters):
+    for factor in (1e150, 1e-150):
+        classify(parameters, X * factor, Y)
+    classify(parameters, np.vstack([X, np.tile(X[:1], (40, 1))]), np.append(Y, [-1] * 40))
+    classify(parameters, np.repeat(X[:6], 8, axis=0), np.where(np.arange(48) < 9, 0, -1))
+    classify(parameters, np.vstack([X, [[1e9, 1e9, 1e9]]]), np.append(Y, -1))
+    classify(parameters, X[:2], np.array([0, 1]))
+    classify(parameters, X, np.where(np.arange(40) == 7, 5, -1))  # a single label
+    classify(parameters, X, Y, n_neighbors=50)
+    classify(parameters, X, Y, radius=0.2)  # with points that have no neighbour
+    classify(parameters, X, np.arange(40))  # every point a class of its own
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_tiny_point_sets_of_the_classifier(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 13))
+    rows = np.round(rng.normal(size=(n, int(rng.integers(1, 4)))), int(rng.integers(3)))
+    if seed % 3 == 0:
+        rows = rows[rng.integers(n, size=n)]
+    if np.all(rows == rows[0]):
+        rows[0] += 1
+    y = np.array([None if v == -1 else v for v in rng.choice([-1, 0, 1, 2], size=n)], dtype=object)
+    y[0] = 0
+    parameters = CLASSIFIERS[seed % len(CLASSIFIERS)].values[0]
+    classify(parameters, rows, y, n_neighbors=int(rng.integers(1, 5)))

@@ -2,14 +2,18 @@
 
 import dataclasses
 import pickle
+import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
+from scipy.stats import skew
+from sklearn.datasets import load_digits
 
 from labelfold import CCDR, LaplacianEigenmaps, NeighborGraph
-from labelfold.exceptions import DisconnectedGraphWarning, GraphMismatchError
+from labelfold.datasets import make_swiss_roll
+from labelfold.exceptions import DisconnectedGraphWarning, GraphMismatchError, HubnessWarning
 from labelfold.graph.components import find_pieces
 from labelfold.graph.neighbors import ExactIndex
 
@@ -199,6 +203,65 @@ def test_statistics_count_hubs_and_duplicates():
     assert statistics.n_duplicates == 4
     assert statistics.largest_neighborhood >= 12
     assert statistics.n_pieces == 1
+
+
+def test_occurrences_count_who_has_a_point_among_its_nearest():
+    X = np.random.default_rng(0).normal(size=(80, 5))
+    graph = NeighborGraph.build(X, n_neighbors=6)
+    nearest = np.argsort(cdist(X, X), axis=1)[:, 1:7]
+    counts = np.bincount(nearest.ravel(), minlength=80)
+    np.testing.assert_array_equal(graph.occurrences, counts)
+    assert graph.statistics.largest_occurrence == counts.max()
+    assert graph.statistics.occurrence_skewness == pytest.approx(skew(counts))
+    assert graph.statistics.share_of_antihubs == np.mean(counts == 0)
+    within = NeighborGraph.build(X, radius=2.0)
+    np.testing.assert_array_equal(within.occurrences, np.diff(within.weights.indptr))
+
+
+def test_points_on_a_circle_have_no_hub():
+    angle = np.linspace(0, 2 * np.pi, 41)[:-1]
+    X = np.round(np.column_stack([np.cos(angle), np.sin(angle)]), 12)
+    statistics = NeighborGraph.build(X, n_neighbors=2).statistics
+    assert statistics.largest_occurrence == 2
+    assert statistics.occurrence_skewness == 0
+    assert statistics.share_of_antihubs == 0
+
+
+def short_and_long_vectors(n=400):
+    """Directions at random; row 7 is short, so that it is near to all others."""
+    X = np.random.default_rng(0).normal(size=(n, 60))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    X[7] *= 0.1
+    return X
+
+
+def test_an_extreme_hub_is_warned_of():
+    X = short_and_long_vectors()
+    message = r"Point 7 is a hub: it is among the 3 nearest of 399 of the 400 points.*cosine"
+    with pytest.warns(HubnessWarning, match=message) as caught:
+        NeighborGraph.build(X, n_neighbors=3)
+    assert caught[0].filename == __file__
+    with pytest.warns(HubnessWarning, match=message) as caught:
+        LaplacianEigenmaps(n_neighbors=3).fit(X)
+    with pytest.warns(HubnessWarning, match="Other distances"):
+        NeighborGraph.build(cdist(X, X), n_neighbors=3, metric="precomputed")
+
+
+@pytest.mark.parametrize(
+    ("X", "parameters"),
+    [
+        (short_and_long_vectors(), {"n_neighbors": 3, "metric": "cosine"}),
+        (short_and_long_vectors(), {"radius": 1.1}),
+        (short_and_long_vectors(60), {"n_neighbors": 3}),  # too few to tell
+        (load_digits().data, {"n_neighbors": 8}),
+        (make_swiss_roll(1000, random_state=0)[0], {"n_neighbors": 12}),
+    ],
+    ids=["cosine", "radius", "few points", "digits", "Swiss roll"],
+)
+def test_ordinary_graphs_are_not_warned_of(X, parameters):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", HubnessWarning)
+        NeighborGraph.build(X, **parameters)
 
 
 def test_zero_distance_is_not_equality():

@@ -28,7 +28,7 @@ def test_dependent_columns_are_the_limit_of_a_small_penalty(groups):
     E, C, rho = problem(12, 40, groups)
     found, rank = smoothest_fit(E, C, rho)
     limit = np.linalg.solve(E.T @ E + 1e-9 * np.diag(rho), E.T @ C)
-    np.testing.assert_allclose(found, limit, atol=1e-6)
+    np.testing.assert_allclose(found, limit, atol=1e-4)
     np.testing.assert_allclose(E @ found, C, atol=1e-10)
     assert rank == 12
 

@@ -1,6 +1,7 @@
-"""Classifiers that stand on a map: heads, and the map and head in one estimator."""
+"""Classifiers that stand on a map or on the graph: heads, and map and head in one estimator."""
 
 from labelfold.classify.heads import LeastSquaresClassifier
+from labelfold.classify.laplacian_classifier import LaplacianClassifier
 from labelfold.classify.manifold_classifier import ManifoldClassifier
 
-__all__ = ["LeastSquaresClassifier", "ManifoldClassifier"]
+__all__ = ["LaplacianClassifier", "LeastSquaresClassifier", "ManifoldClassifier"]

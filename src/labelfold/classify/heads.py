@@ -10,14 +10,14 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import accuracy_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from labelfold.labels.transduction import nearest_distributions
+from labelfold.classify.score_classifier import ScoreClassifierMixin
 
 __all__ = ["LeastSquaresClassifier", "make_head"]
 
@@ -26,7 +26,7 @@ N_NEIGHBORS = 3  # as in CCDR-2005 section 4
 CONSTANT = 1e-10  # a column that varies by less, relative to its size, is constant but for rounding
 
 
-class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
+class LeastSquaresClassifier(ScoreClassifierMixin, BaseEstimator):
     """Linear classifier by least squares, one class against all others (CCDR-MC section V.A).
 
     Parameters
@@ -96,53 +96,6 @@ class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
         self.intercept_ = np.broadcast_to(regression.intercept_, (len(self.classes_),)).copy()
         self.rank_ = int(regression.rank_)
         return self
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the class with the largest score.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Coordinates.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Classes.
-        """
-        scores = self._scores(X)
-        return np.asarray(self.classes_[scores.argmax(axis=1)])
-
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return the distribution over classes that is nearest to the scores.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Coordinates.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            A row a point.
-        """
-        return nearest_distributions(self._scores(X))
-
-    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return the scores; for two classes the second one's minus the first one's.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Coordinates.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Scores.
-        """
-        scores = self._scores(X)
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:
         """Return the accuracy.

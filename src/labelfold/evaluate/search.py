@@ -81,8 +81,8 @@ class TransductiveSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Parameters
     ----------
     estimator : classifier
-        One that sets ``transduction_``: :class:`ManifoldClassifier`, or scikit-learn's
-        ``LabelSpreading``, which takes integers with -1 only.
+        One that sets ``transduction_``: :class:`ManifoldClassifier`, :class:`LaplacianClassifier`,
+        or scikit-learn's ``LabelSpreading``, which takes integers with -1 only.
     param_grid : dict or list of dict
         Names and values to try, as for ``GridSearchCV``. ``{}`` makes it a plain estimate of the
         error of one setting.
@@ -119,7 +119,7 @@ class TransductiveSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     n_graphs_ : int
         Number of neighbour graphs built.
     n_maps_ : int
-        Number of maps made, without the one for ``best_estimator_``.
+        Number of maps made, or of eigenvector solves, without the one for ``best_estimator_``.
     scorer_ : callable
         What scored.
     transduction_, label_distributions_, n_features_in_, feature_names_in_
@@ -136,7 +136,8 @@ class TransductiveSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     All candidates with the same graph parameters share one graph over all folds. Candidates of
     :class:`ManifoldClassifier` that differ only in the head, or in ``n_components`` of an
-    eigenmap, share the solve.
+    eigenmap, share the solve. Candidates of :class:`LaplacianClassifier` that differ only in
+    ``n_eigenvectors``, ``penalty`` and its power share one solve over all folds.
 
     Examples
     --------

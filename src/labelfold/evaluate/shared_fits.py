@@ -3,7 +3,7 @@
 The neighbour graph depends on neither labels nor head: candidates with the same graph parameters
 share one. A map does not depend on the head, and the eigenmap of few dimensions is the beginning of
 that of more: classifiers that differ in these only share a solve. Where the map does not see labels
-either, all folds share it.
+either, all folds share it; so they do the eigenvectors of the Laplacian classifier.
 """
 
 from __future__ import annotations
@@ -18,11 +18,13 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from labelfold.base import GraphEmbedder
-from labelfold.classify import ManifoldClassifier
+from labelfold.classify import LaplacianClassifier, ManifoldClassifier
 from labelfold.classify.embedding import as_array, embed
+from labelfold.classify.laplacian_scores import largest_number
 from labelfold.graph import NeighborGraph
 from labelfold.graph.fingerprint import fingerprint
 from labelfold.labels import PartialLabels
+from labelfold.spectral.laplacian_basis import LaplacianBasis
 
 __all__ = ["SharedFit", "build_graphs", "fit_together", "plan_fits"]
 
@@ -52,8 +54,12 @@ def plan_fits(models: Sequence[Any], n_folds: int) -> list[SharedFit]:
     """
     groups: dict[Any, list[int]] = defaultdict(list)
     for number, model in enumerate(models):
-        is_sharing = isinstance(model, ManifoldClassifier)
-        groups[_map_key(model.embedder) if is_sharing else number].append(number)
+        if isinstance(model, ManifoldClassifier):
+            groups[_map_key(model.embedder)].append(number)
+        elif isinstance(model, LaplacianClassifier):
+            groups[_map_key(model)].append(number)
+        else:
+            groups[number].append(number)
     plan = []
     for members in groups.values():
         sees_labels = _sees_labels(models[members[0]])
@@ -113,7 +119,9 @@ def fit_together(
         Numbers within ``models`` and ``ys``, and the model fitted for that fold.
     """
     if not isinstance(models[0], ManifoldClassifier):
-        fit_parameters = {} if graph is None else {"graph": graph}
+        fit_parameters: dict[str, Any] = {} if graph is None else {"graph": graph}
+        if isinstance(models[0], LaplacianClassifier):
+            fit_parameters = {"basis": _widest_basis(models, X, ys, graph)}
         for number, model in enumerate(models):
             for fold, y in enumerate(ys):
                 yield number, fold, clone(model).fit(X, y, **fit_parameters)
@@ -128,6 +136,19 @@ def fit_together(
         for number, model in enumerate(models):
             own, coordinates = _cut_to(embedders[number], embedder, embedding)
             yield number, fold, clone(model).fit_head(own, coordinates, y)
+
+
+def _widest_basis(
+    models: Sequence[Any], X: Any, ys: Sequence[ArrayLike], graph: NeighborGraph | None
+) -> LaplacianBasis:
+    """Return eigenvectors that are enough for every model and fold."""
+    every = [PartialLabels.from_y(y) for y in ys]
+    most = max(
+        largest_number(model.n_eigenvectors, model.penalty, labels)
+        for model in models
+        for labels in every
+    )
+    return models[0].build_basis(X, most, graph=graph)
 
 
 def _widest(embedders: list[Any]) -> Any:
@@ -150,6 +171,8 @@ def _cut_to(wanted: Any, fitted: Any, embedding: Any) -> tuple[Any, Any]:
 
 def _sees_labels(model: Any) -> bool:
     """Say whether a map may depend on labels; only the library's own are known not to."""
+    if isinstance(model, LaplacianClassifier):
+        return False
     embedder = model.embedder if isinstance(model, ManifoldClassifier) else None
     return not isinstance(embedder, GraphEmbedder) or embedder.takes_partial_labels
 
@@ -165,11 +188,14 @@ def _graph_maker(model: Any) -> Any:
     return maker if hasattr(maker, "build_graph") else None
 
 
-def _map_key(embedder: Any) -> Any:
-    """Return a key that is equal where two embedders share a map."""
-    if embedder is None:
+def _map_key(maker: Any) -> Any:
+    """Return a key that is equal where two embedders share a map, or two classifiers a basis."""
+    if maker is None:
         return None
-    parameters = embedder.get_params()
-    if hasattr(embedder, "truncated"):
+    parameters = maker.get_params()
+    if hasattr(maker, "truncated"):
         del parameters["n_components"]
-    return type(embedder), tuple((name, fingerprint(v)) for name, v in sorted(parameters.items()))
+    if isinstance(maker, LaplacianClassifier):
+        for name in ("n_eigenvectors", "penalty", "penalty_power"):
+            del parameters[name]
+    return type(maker), tuple((name, fingerprint(v)) for name, v in sorted(parameters.items()))

@@ -59,12 +59,18 @@ def extend_by_degree(
 
 
 def extend_unnormalized(
-    relative_weights: sp.csr_array, degrees: Array, embedding: Array, eigenvalues: Array
+    relative_weights: sp.csr_array,
+    degrees: Array,
+    embedding: Array,
+    eigenvalues: Array,
+    *,
+    least_share: float = LEAST_SHARE,
 ) -> Array:
     """Return coordinates for L e = lambda e: e(x) = sum_j w_j e_j / (d(x) - lambda).
 
-    Written as the neighbours' mean over 1 - lambda / d(x), which is kept at 0.1 or above: far
-    from the data d(x) falls below lambda, where the formula blows up and then changes sign.
+    Written as the neighbours' mean over 1 - lambda / d(x), which is kept at ``least_share`` or
+    above: far from the data d(x) falls below lambda, where the formula blows up and then changes
+    sign. With d(x) = 1 it is the extension for L v = lambda D v.
 
     Parameters
     ----------
@@ -76,8 +82,10 @@ def extend_unnormalized(
         e_j.
     eigenvalues : ndarray of shape (n_components,)
         lambda.
+    least_share : float, default=0.1
+        In place of a smaller 1 - lambda / d(x).
     """
     sums = np.asarray(relative_weights.sum(axis=1), dtype=float)
     mean = np.asarray(relative_weights @ embedding) / sums[:, None]
     share = 1 - eigenvalues / degrees[:, None]
-    return np.asarray(mean / np.maximum(share, LEAST_SHARE))
+    return np.asarray(mean / np.maximum(share, least_share))

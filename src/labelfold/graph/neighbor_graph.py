@@ -23,6 +23,7 @@ from labelfold.graph.fingerprint import fingerprint
 from labelfold.graph.neighbors import NeighborIndex, SearchReport
 from labelfold.graph.point_space import Metric
 from labelfold.graph.search import make_index
+from labelfold.graph.statistics import GraphStatistics, skewness, warn_of_hub
 from labelfold.graph.weights import (
     Scale,
     WeightFunction,
@@ -57,33 +58,6 @@ class GraphRecipe:
         return ""
 
 
-@dataclass(frozen=True)
-class GraphStatistics:
-    """Figures that tell a graph's health.
-
-    Parameters
-    ----------
-    n_points, n_edges, n_pieces : int
-        Size, and number of connected components, bridges counted as edges.
-    n_bridges : int
-        Edges added to join components.
-    n_duplicates : int
-        Rows that have an equal row elsewhere, as far as the neighbours show.
-    largest_neighborhood : int
-        Number of edges of the point that has most: a hub when far above the mean.
-    mean_neighborhood : float
-        Mean number of edges of a point.
-    """
-
-    n_points: int
-    n_edges: int
-    n_pieces: int
-    n_bridges: int
-    n_duplicates: int
-    largest_neighborhood: int
-    mean_neighborhood: float
-
-
 @dataclass(frozen=True, eq=False)
 class NeighborGraph:
     """A symmetric weighted neighbour graph that can also place new points among its own.
@@ -102,6 +76,8 @@ class NeighborGraph:
         The parameters it was built with.
     index : NeighborIndex
         The neighbour search, for new points.
+    occurrences : ndarray of shape (n_samples,)
+        Number of points that count each one among their nearest, or have it within the radius.
     bridges : ndarray of shape (n_bridges, 2)
         Edges that were added to join components.
     unbridged : NeighborGraph or None
@@ -121,11 +97,12 @@ class NeighborGraph:
     scale: Scale
     recipe: GraphRecipe
     index: NeighborIndex = field(repr=False)
+    occurrences: NDArray[np.intp] = field(repr=False)
     bridges: NDArray[np.intp] = field(default_factory=lambda: np.empty((0, 2), dtype=np.intp))
     unbridged: NeighborGraph | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        arrays = [self.bridges, np.asarray(self.scale)]
+        arrays = [self.bridges, self.occurrences, np.asarray(self.scale)]
         for matrix in (self.distances, self.weights):
             arrays += [matrix.data, matrix.indices, matrix.indptr]
         for array in arrays:
@@ -224,6 +201,9 @@ class NeighborGraph:
             n_duplicates=int(groups[groups > 1].sum()),
             largest_neighborhood=int(counts.max()),
             mean_neighborhood=float(counts.mean()),
+            largest_occurrence=int(self.occurrences.max()),
+            occurrence_skewness=skewness(self.occurrences),
+            share_of_antihubs=float(np.mean(self.occurrences == 0)),
         )
 
     @cached_property
@@ -372,6 +352,9 @@ def build_graph(
     radius = recipe.radius
     found = index.neighbors(n_neighbors) if radius is None else index.within(radius)
     progress("neighbours", 1, 1, note=index.report.backend)
+    occurrences = np.bincount(found.indices, minlength=n)
+    if radius is None:
+        warn_of_hub(occurrences, n_neighbors, recipe.metric, stacklevel=3)
     distances = symmetrize(found)
     if distances.nnz and not distances.data.any() and find_pieces(distances).max() == 0:
         raise ValueError(f"All {n} rows of X are equal: there is no geometry to embed.")
@@ -379,7 +362,8 @@ def build_graph(
     pair_scale = _pair_scale(scale, row_numbers(distances), distances.indices)
     data = edge_weights(distances.data, pair_scale, recipe.weights)
     weights = sp.csr_array((data, distances.indices, distances.indptr), shape=(n, n))
-    return NeighborGraph(distances, weights, scale, replace(recipe, n_neighbors=n_neighbors), index)
+    recipe = replace(recipe, n_neighbors=n_neighbors)
+    return NeighborGraph(distances, weights, scale, recipe, index, occurrences)
 
 
 def _check_neighborhood(recipe: GraphRecipe, n_samples: int) -> int:

@@ -1,11 +1,25 @@
-"""From scores of classes to distributions over them, one row a point."""
+"""From scores of classes to a class and a distribution for every point.
+
+Points that no label can reach get the class prior: the frequencies of the given labels.
+"""
 
 from __future__ import annotations
+
+import warnings
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["nearest_distributions"]
+from labelfold.exceptions import UnreachedPointsWarning
+from labelfold.labels.partial_labels import PartialLabels
+
+__all__ = [
+    "class_frequencies",
+    "find_unreached",
+    "nearest_distributions",
+    "transduce",
+    "warn_of_unreached",
+]
 
 
 def nearest_distributions(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -46,3 +60,85 @@ def nearest_distributions(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     t = np.take_along_axis(thresholds, n_positive[:, None] - 1, axis=1)
     clipped = np.maximum(scores - t, 0)
     return np.asarray(clipped / clipped.sum(axis=1, keepdims=True))
+
+
+def transduce(labels: PartialLabels, scores: NDArray[np.float64]) -> NDArray[np.generic]:
+    """Return a class for every row: the given label, or the class with the largest score.
+
+    Parameters
+    ----------
+    labels : PartialLabels
+        The given labels.
+    scores : ndarray of shape (n_samples, n_classes)
+        One score a class; of equal ones the first counts.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        Classes.
+    """
+    codes = np.where(labels.mask, labels.codes, scores.argmax(axis=1))
+    return np.asarray(labels.classes[codes])
+
+
+def class_frequencies(labels: PartialLabels) -> NDArray[np.float64]:
+    """Return the class prior: the share of every class among the given labels."""
+    counts = np.bincount(labels.codes[labels.mask], minlength=labels.n_classes)
+    return np.asarray(counts / counts.sum())
+
+
+def find_unreached(labels: PartialLabels, groups: NDArray[np.integer]) -> NDArray[np.intp]:
+    """Return the rows that share a group with no labelled row.
+
+    Parameters
+    ----------
+    labels : PartialLabels
+        The given labels.
+    groups : ndarray of shape (n_samples,)
+        For every row the number of its group, such as the connected component of a graph.
+
+    Returns
+    -------
+    ndarray of shape (n_unreached,)
+        Row numbers, ascending.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelfold import PartialLabels
+    >>> from labelfold.labels.transduction import find_unreached
+    >>> labels = PartialLabels.from_y(["cat", None, None, "dog"])
+    >>> find_unreached(labels, np.array([0, 0, 1, 2]))
+    array([2])
+    """
+    return np.flatnonzero(~np.isin(groups, groups[labels.mask]))
+
+
+def warn_of_unreached(
+    labels: PartialLabels, groups: NDArray[np.integer], unreached: NDArray[np.intp]
+) -> None:
+    """Warn with numbers, where there are unreached rows.
+
+    Parameters
+    ----------
+    labels : PartialLabels
+        The given labels.
+    groups : ndarray of shape (n_samples,)
+        As for :func:`find_unreached`.
+    unreached : ndarray of shape (n_unreached,)
+        What it returned.
+    """
+    if len(unreached) == 0:
+        return
+    sizes = np.unique(groups[unreached], return_counts=True)[1]
+    where = f"{len(sizes)} components" if len(sizes) > 1 else "a component"
+    most_frequent = labels.classes.tolist()[class_frequencies(labels).argmax()]
+    warnings.warn(
+        f"{len(unreached)} of {len(labels)} points lie in {where} of the graph without a label, "
+        f"the largest with {sizes.max()} points: they get the frequencies of the given labels as "
+        f"distribution and the most frequent class, {most_frequent!r} (unreached_ lists them). "
+        "Label a point in each, use more neighbours, or join the components with "
+        "fit(X, y, graph=graph.connected()).",
+        UnreachedPointsWarning,
+        stacklevel=4,
+    )

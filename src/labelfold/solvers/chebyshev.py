@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
@@ -170,7 +169,7 @@ class _SubspaceIteration:
         n_threads: int,
         progress: Progress,
     ) -> None:
-        if sp.issparse(aside) and aside.shape[1] <= FEW_VECTORS:
+        if not isinstance(aside, np.ndarray) and aside.shape[1] <= FEW_VECTORS:
             aside = aside.toarray()
         self._operator, self._aside, self._tol = operator, aside, tol
         self._n_threads, self._progress = n_threads, progress

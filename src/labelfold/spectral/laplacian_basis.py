@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from labelfold.exceptions import GraphMismatchError
 from labelfold.graph import NeighborGraph
 from labelfold.graph.adjacency import SparseAdjacency
 from labelfold.progress import Progress, report_nothing
@@ -98,6 +99,28 @@ class LaplacianBasis:
         """Number of vectors."""
         return len(self.eigenvalues)
 
+    def check_matches(self, graph: NeighborGraph | None, normalization: str) -> None:
+        """Raise :class:`GraphMismatchError` unless computed from ``graph`` in this way.
+
+        Parameters
+        ----------
+        graph : NeighborGraph or None
+            None where no other graph was given than the basis's own.
+        normalization : {"none", "degree"}
+            Which of the two problems.
+        """
+        if normalization != self.normalization:
+            raise GraphMismatchError(
+                f"The basis was computed with normalization={self.normalization!r}, and the "
+                f"estimator has normalization={normalization!r}: set the same, or compute the "
+                "basis anew."
+            )
+        if graph is not None and not _same_weights(graph, self.graph):
+            raise GraphMismatchError(
+                "The basis was computed from another graph than the one given: leave out graph, "
+                "or compute the basis from it."
+            )
+
     def truncated(self, n_vectors: int) -> LaplacianBasis:
         """Return the first vectors, without another solve and without a copy."""
         return replace(
@@ -106,3 +129,14 @@ class LaplacianBasis:
             vectors=self.vectors[:, :n_vectors],
             certificate=self.certificate.first(n_vectors),
         )
+
+
+def _same_weights(first: NeighborGraph, second: NeighborGraph) -> bool:
+    if first is second:
+        return True
+    a, b = first.weights, second.weights
+    return (
+        np.array_equal(a.indptr, b.indptr)
+        and np.array_equal(a.indices, b.indices)
+        and np.array_equal(a.data, b.data)
+    )

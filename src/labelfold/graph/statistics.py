@@ -1,0 +1,93 @@
+"""Figures that tell a graph's health, and a warning where a hub spoils it.
+
+The k-occurrence of a point counts the points that have it among their k nearest. Its mean is k. In
+high dimensions, and where vectors differ in length more than in direction, a few points (hubs) are
+near to very many others and many points are near to none (Radovanovic, Nanopoulos and Ivanovic,
+"Hubs in space", JMLR 2010).
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelfold.exceptions import HubnessWarning
+
+__all__ = ["GraphStatistics", "skewness", "warn_of_hub"]
+
+# A hub is extreme if it is near to a tenth of all points, and 25 times as often as the mean point.
+# With 8 or 12 neighbours Landsat, MNIST, three other sets of digits, COIL-20 and Swiss rolls stay
+# below 6 times the mean, and 20 Newsgroups with cosine distances at 19. With Euclidean distances
+# its articles' hub is near to 65 % of 19,927 articles, and to 99 % of 2,000.
+EXTREME_SHARE, EXTREME_FACTOR = 0.1, 25
+
+
+@dataclass(frozen=True)
+class GraphStatistics:
+    """Figures that tell a graph's health.
+
+    Parameters
+    ----------
+    n_points, n_edges, n_pieces : int
+        Size, and number of connected components, bridges counted as edges.
+    n_bridges : int
+        Edges added to join components.
+    n_duplicates : int
+        Rows that have an equal row elsewhere, as far as the neighbours show.
+    largest_neighborhood : int
+        Number of edges of the point that has most: a hub when far above the mean.
+    mean_neighborhood : float
+        Mean number of edges of a point.
+    largest_occurrence : int
+        Number of points that have the most popular one among their nearest; the mean over all
+        points is ``n_neighbors``.
+    occurrence_skewness : float
+        Skewness of these numbers: 0 to 1.5 in ordinary data, far above where there are hubs.
+    share_of_antihubs : float
+        Share of the points that are among nobody's nearest.
+    """
+
+    n_points: int
+    n_edges: int
+    n_pieces: int
+    n_bridges: int
+    n_duplicates: int
+    largest_neighborhood: int
+    mean_neighborhood: float
+    largest_occurrence: int
+    occurrence_skewness: float
+    share_of_antihubs: float
+
+
+def skewness(numbers: NDArray[Any]) -> float:
+    """Return the third standardised moment; 0 where all numbers are equal."""
+    centred = numbers - numbers.mean()
+    spread = np.sqrt(np.mean(centred**2))
+    return float(np.mean((centred / spread) ** 3)) if spread > 0 else 0.0
+
+
+def warn_of_hub(
+    occurrences: NDArray[np.intp], n_neighbors: int, metric: Any, *, stacklevel: int
+) -> None:
+    """Warn where one point is among the nearest of very many others."""
+    n, largest = len(occurrences), int(occurrences.max())
+    if largest <= max(EXTREME_SHARE * n, EXTREME_FACTOR * n_neighbors):
+        return
+    if metric == "cosine":
+        way_out = "Fewer features, or features of one scale, may do without"
+    elif metric == "precomputed":
+        way_out = "Other distances, such as those of metric='cosine', may do without"
+    else:
+        way_out = "metric='cosine' may do without"
+    warnings.warn(
+        f"Point {int(occurrences.argmax())} is a hub: it is among the {n_neighbors} nearest of "
+        f"{largest:,} of the {n:,} points, and joins what has little in common; "
+        f"{np.mean(occurrences == 0):.0%} of the points are among nobody's nearest "
+        f"(graph_.statistics). {way_out}.",
+        HubnessWarning,
+        stacklevel=stacklevel + 1,
+    )
