@@ -143,3 +143,14 @@ def test_a_measurement_is_finite(value):
 def test_a_setting_holds_plain_values():
     with pytest.raises(TypeError, match="setting 'n' is a int64"):
         Task({"n": np.int64(3)})
+
+
+def test_draws_of_one_task_count_as_seeds():
+    values = [error(0.1, "a", draw=0), error(0.3, "a", draw=1)]
+    together = summarise([result({}, None, *values)])
+    apart = summarise(
+        [result({}, seed, error(value, "a")) for seed, value in enumerate((0.1, 0.3))]
+    )
+    assert together == apart
+    with pytest.raises(ValueError, match="twice for one seed"):
+        summarise([result({}, None, values[0], values[0])])

@@ -60,20 +60,28 @@ def draw_printed(
 
 
 def name_curves(ax: Axes) -> None:
-    """Write each curve's name to the right of all; names of curves that end close move apart."""
-    low, high = ax.get_ylim()
+    """Write each curve's name to the right of all; names of curves that end close move apart.
+
+    A dotted line leads to the name of a curve that ends before others. Limits and scales of the
+    axes must be set before.
+    """
     height = 0.0
     named = [line for line in ax.get_lines() if not str(line.get_label()).startswith("_")]
     x = max(_end(line)[0] for line in named)
+    to_share = ax.transData + ax.transAxes.inverted()
     for line in sorted(named, key=lambda line: _end(line)[1]):
-        y = _end(line)[1]
-        height = max((y - low) / (high - low), height + LEAST_GAP)
+        height = max(float(to_share.transform(_end(line))[1]), height + LEAST_GAP)
+        color = str(line.get_color())
+        lead = {"arrowstyle": "-", "linestyle": ":", "color": color, "relpos": (0, 0.5)}
         ax.annotate(
             f"  {line.get_label()}",
-            (x, low + height * (high - low)),
-            color=readable_on_white(str(line.get_color())),
+            _end(line),
+            (x, height),
+            textcoords=("data", "axes fraction"),
+            color=readable_on_white(color),
             va="center",
             annotation_clip=False,
+            arrowprops=lead if _end(line)[0] < x else None,
         )
 
 

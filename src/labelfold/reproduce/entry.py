@@ -100,6 +100,9 @@ class Measurement:
     unit : {"share", "number", "choice"}, default="share"
         A share is shown in per cent. A choice is a number that was chosen, not measured, and gets
         no interval.
+    draw : int or None, default=None
+        Number of the draw, for tasks that make several because they share costly work; it takes
+        the place of the task's seed.
     """
 
     value: float
@@ -107,6 +110,7 @@ class Measurement:
     measure: str = "error"
     n_scored: int | None = None
     unit: Unit = "share"
+    draw: int | None = None
 
     def __post_init__(self) -> None:
         _check_setting(self.setting)

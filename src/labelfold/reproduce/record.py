@@ -170,6 +170,7 @@ def _line_from(result: TaskResult) -> dict[str, Any]:
                 "value": float(measurement.value),
                 "n_scored": None if measurement.n_scored is None else int(measurement.n_scored),
                 "unit": measurement.unit,
+                **({} if measurement.draw is None else {"draw": int(measurement.draw)}),
             }
             for measurement in result.measurements
         ],

@@ -83,7 +83,7 @@ def _page(run: EntryRun, summary: Summary, verdicts: list[Verdict]) -> str:
 
 
 def _facts(run: EntryRun, summary: Summary) -> list[str]:
-    seeds = sorted({result.task.seed for result in run.results if result.task.seed is not None})
+    seeds = sorted({seed for row in summary.rows for seed in row.values if seed is not None})
     scored = sorted({row.n_scored for row in summary.rows if row.n_scored is not None})
     seconds = sum(result.seconds for result in run.results)
     versions = ", ".join(f"{name} {version}" for name, version in run.origin.versions.items())

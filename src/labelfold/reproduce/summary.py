@@ -153,7 +153,8 @@ def summarise(
         for measurement in result.measurements:
             setting = _merged(result.task.setting, measurement.setting)
             name = _group_key(setting, measurement.measure)
-            groups.setdefault(name, []).append((result.task.seed, setting, measurement))
+            seed = result.task.seed if measurement.draw is None else measurement.draw
+            groups.setdefault(name, []).append((seed, setting, measurement))
     rows = [_row(group) for group in groups.values()]
     if derive is not None:
         rows += derive(Summary(tuple(rows)))

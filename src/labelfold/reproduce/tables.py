@@ -59,16 +59,18 @@ def explain_intervals(summary: Summary) -> str:
 
 
 def format_value(value: float, unit: Unit) -> str:
-    """Write a share in per cent, any other number with three digits.
+    """Write a share in per cent, a number from 1,000 on in full, any other with three digits.
 
     Examples
     --------
     >>> from labelfold.reproduce.tables import format_value
-    >>> format_value(0.0435, "share"), format_value(14.0, "number")
-    ('4.35 %', '14')
+    >>> format_value(0.0435, "share"), format_value(14.0, "number"), format_value(1234, "number")
+    ('4.35 %', '14', '1,234')
     """
     # Adding zero makes nothing of the sign of -0.
-    return f"{round(100 * value, 2) + 0.0:.2f} %" if unit == "share" else f"{value:.3g}"
+    if unit == "share":
+        return f"{round(100 * value, 2) + 0.0:.2f} %"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def format_interval(estimate: Estimate, unit: Unit) -> str:
@@ -78,7 +80,7 @@ def format_interval(estimate: Estimate, unit: Unit) -> str:
     if unit == "share":
         low, high = (round(100 * end, 2) + 0.0 for end in (estimate.low, estimate.high))
         return f"{low:.2f} to {high:.2f} %"
-    return f"{estimate.low:.3g} to {estimate.high:.3g}"
+    return f"{format_value(estimate.low, unit)} to {format_value(estimate.high, unit)}"
 
 
 def format_estimate(estimate: Estimate, unit: Unit = "share") -> str:
