@@ -226,11 +226,31 @@ def test_stops_with_what_it_has(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("n", "n_pairs", "expected"),
-    [(500, 5, "dense"), (5000, 5, "arpack"), (5000, 300, "chebyshev"), (1200, 600, "dense")],
+    ("n", "n_pairs", "crowding", "expected"),
+    [
+        (500, 5, 1, "dense"),
+        (5000, 5, 1, "arpack"),
+        (5000, 5, 20, "chebyshev"),
+        (5000, 300, 1, "chebyshev"),
+        (1200, 600, 1, "dense"),
+    ],
 )
-def test_front_door_chooses_by_size_and_number(n, n_pairs, expected):
-    assert eigen._choose("auto", n, n_pairs) == expected
+def test_front_door_chooses_by_size_number_and_hubs(n, n_pairs, crowding, expected):
+    assert eigen._choose("auto", n, n_pairs, crowding) == expected
+
+
+@pytest.mark.parametrize("solver", ["auto", "arpack"])
+def test_hub_is_no_hindrance(solver):
+    # A node that a third of all others are joined to presses all that is wanted against 1.
+    W = grid(60, 60).tolil()
+    W[0, ::3] = W[::3, 0] = 1
+    W[0, 0] = 0
+    adjacency = SparseAdjacency(sp.csr_array(W))
+    found = positive_eigenpairs(adjacency, 20, normalization="none", solver=solver, tol=1e-6)
+    L, _ = laplacian(adjacency.matrix, "none")
+    expected = eigsh(L, 21, sigma=-0.01, return_eigenvectors=False)
+    assert found.certificate.ok
+    np.testing.assert_allclose(found.values, np.sort(expected)[1:], atol=1e-4)
 
 
 def test_filter_is_the_chebyshev_polynomial():

@@ -37,6 +37,7 @@ Array = NDArray[np.float64]
 SOLVERS = ("auto", "dense", "arpack", "chebyshev")
 DENSE_SIZE = 1000  # nodes up to which LAPACK is as quick as ARPACK
 MANY_PAIRS = 60  # from which on a block beats ARPACK
+CROWDED = 5.0  # largest degree over the mean from which on ARPACK stalls on the unnormalised form
 TOLERANCE = 1e-8  # on the residuals
 SAME_EIGENVALUE = 1e-13  # apart: below it a basis of the common eigenspace is arbitrary
 SMALL_BLOCK = 1_000_000
@@ -147,7 +148,7 @@ def positive_eigenpairs(
             f"n_pairs={n_pairs} must lie between 0 and {n - null.shape[1]}: the graph has {n} "
             f"nodes in {null.shape[1]} components."
         )
-    chosen = _choose(solver, n, n_pairs)
+    chosen = _choose(solver, n, n_pairs, operator.crowding)
     if start is not None:
         start = operator.vectors_of_operator(start)
     if n_pairs == 0:
@@ -171,14 +172,15 @@ def _or_one_piece(pieces: NDArray[np.integer] | None, n: int) -> NDArray[np.inte
     return np.zeros(n, dtype=int) if pieces is None else pieces
 
 
-def _choose(solver: str, n: int, n_wanted: int) -> str:
+def _choose(solver: str, n: int, n_wanted: int, crowding: float) -> str:
     check_solver(solver)
     if solver == "arpack" and n_wanted >= n - 1:
         return "dense"  # ARPACK needs room for a subspace larger than what is wanted
     if solver == "auto":
         if n <= DENSE_SIZE or n_wanted > n // 3:
             return "dense"
-        return "arpack" if n_wanted < MANY_PAIRS else "chebyshev"
+        few = n_wanted < MANY_PAIRS and crowding < CROWDED
+        return "arpack" if few else "chebyshev"
     return solver
 
 

@@ -30,7 +30,8 @@ Array = NDArray[np.float64]
 Operator = Callable[[Array], Array]
 
 GROWTH = 100.0  # of the polynomial, from the bound to the top
-RESTARTS = 60  # after which it has stalled
+RESTARTS = 60  # after which it has stalled, for polynomials of a moderate degree
+MODERATE_DEGREE = 20
 OPTIMISM = 0.8  # where the bound is tried next if that stalls, between the safe one and the top
 BASIS_ENTRIES = 2**27  # of the short run: a gigabyte
 ROUGH = 1e-3  # tolerance when looking for an eigenvalue that was missed
@@ -175,7 +176,7 @@ def _arpack(
             which="LA",
             v0=start,
             ncv=n_basis,
-            maxiter=RESTARTS,
+            maxiter=max(1, RESTARTS * MODERATE_DEGREE // max(chebyshev.degree, MODERATE_DEGREE)),
             tol=tol,
             **drawn,
         )

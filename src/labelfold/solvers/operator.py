@@ -91,6 +91,11 @@ class LaplacianOperator:
         return self._adjacency.size
 
     @property
+    def crowding(self) -> float:
+        """How far hubs press the wanted eigenvalues together: 1 for normalization "degree"."""
+        return 1.0 if self._by_degree else self._unit / (float(self._degrees.mean()) or 1.0)
+
+    @property
     def is_compiled(self) -> bool:
         """Whether products go through the compiled kernel, which also works in float32."""
         return self._kernel is not None
