@@ -257,6 +257,71 @@ def test_chosen_penalty_is_better_where_labels_are_few():
     assert np.mean(chosen) < 0.08 < 0.12 < np.mean(paper)
 
 
+@pytest.fixture(scope="module", params=[8.0, 11.0])
+def nearly_separate(request):
+    """Four blobs, and five points so far off that heat weights hardly join them, one labelled."""
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 4
+    X = 0.6 * rng.normal(size=(400, 2)) + 2.2 * np.column_stack([y % 2, y // 2])
+    far = [request.param, 0] + 0.1 * rng.normal(size=(5, 2))
+    X, y = np.vstack([X, far]), np.append(y, np.zeros(5, dtype=int))
+    keep = np.append(rng.choice(400, 50, replace=False), 400)
+    return X, y, hide_labels(y, keep)
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_nearly_separate_cluster_does_not_rule_the_choice(nearly_separate, power):
+    X, y, partial = nearly_separate
+    model = LaplacianClassifier(penalty="auto", penalty_power=power, weights="heat", scale=1.0)
+    assert np.mean(model.fit(X, partial).transduction_ == y) > 0.85  # 0.34 if it does
+
+
+@pytest.mark.parametrize("power", [1, 2, 10])
+def test_roughness_has_no_influence_where_columns_are_independent(nearly_separate, power):
+    X, _, partial = nearly_separate
+    model = LaplacianClassifier(0.6, penalty_power=power, weights="heat", scale=1.0, tol=1e-8)
+    model.fit(X, partial)
+    rows = np.flatnonzero(PartialLabels.from_y(partial).mask)
+    n_indicators = model.coef_.shape[1] - model.basis_.n_vectors
+    columns = np.hstack([np.ones((len(rows), n_indicators)), model.basis_.vectors[rows]])
+    C = np.eye(4)[partial[rows]]
+    expected = columns @ np.linalg.lstsq(columns, C, rcond=None)[0]
+    np.testing.assert_allclose(model.scores_[rows], expected, atol=1e-6)
+    assert model.rank_ == columns.shape[1]
+
+
+@pytest.mark.parametrize("penalty", [1e-300, 1e200, 1e300])
+def test_penalty_of_any_size(roll, penalty):
+    X, _, y = roll
+    model = LaplacianClassifier(30, penalty=penalty).fit(X, y)
+    assert np.all(np.isfinite(model.scores_))
+    limit = LaplacianClassifier(30, penalty=np.inf if penalty > 1 else 0.0).fit(X, y)
+    assert np.mean(model.transduction_ == limit.transduction_) > 0.97
+
+
+def test_long_thin_data_converge_with_the_default_tolerance():
+    # Eigenvalues of a millionth: residuals of 1e-4 would tell nothing, and float32 has too few
+    # digits for the rest.
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.uniform(0, 2000, 10_000), rng.uniform(size=10_000)])
+    basis = LaplacianClassifier(n_neighbors=20).build_basis(X, 100)
+    assert basis.certificate.ok
+    assert basis.certificate.n_products < 50_000
+
+
+@pytest.mark.filterwarnings("ignore::labelfold.exceptions.UnreachedPointsWarning")
+def test_columns_of_components_are_in_the_order_of_their_numbers():
+    X = np.concatenate([np.arange(12.0) + 100 * part for part in (2, 0, 1)])[:, None]
+    y = np.full(36, -1)
+    y[[0, 1, 14, 30]] = [0, 0, 1, 2]
+    model = LaplacianClassifier(1, n_neighbors=2).fit(X, y)
+    pieces = model.graph_.pieces
+    for row, label in ((0, 0), (14, 1), (30, 2)):
+        assert model.coef_[:, pieces[row]].argmax() == label
+        others = np.delete(model.coef_[:, pieces[row]], label)
+        np.testing.assert_allclose(others, 0, atol=1e-12)
+
+
 def test_chosen_parameters_are_reported(roll):
     X, _, y = roll
     for n_eigenvectors in ("auto", 0.2):
@@ -538,7 +603,7 @@ def test_a_basis_needs_a_whole_number(roll, value):
         LaplacianClassifier().build_basis(roll[0], value)
 
 
-@pytest.mark.parametrize("value", [0, -1, np.inf, np.nan, True, "auto", None])
+@pytest.mark.parametrize("value", [0, -1, 11, np.inf, np.nan, True, "auto", None])
 def test_wrong_power(roll, value):
     X, _, y = roll
     with pytest.raises(ValueError, match=r"penalty_power=.* must be a positive number"):

@@ -153,6 +153,63 @@ def test_warm_start_spares_products(normalization):
     np.testing.assert_allclose(other.values, cold.values, atol=1e-8)
 
 
+@pytest.mark.usefixtures("kernel")
+@pytest.mark.parametrize("tol", [1e-4, 1e-8])
+@pytest.mark.parametrize("part", [slice(31, 95), slice(2, 80)], ids=["none", "most"])
+def test_start_that_lacks_what_is_wanted(part, tol):
+    # Exact eigenvectors, but others than those asked for: their residuals are perfect.
+    adjacency = SparseAdjacency(DIGITS)
+    exact = positive_eigenpairs(adjacency, 120, normalization="none", solver="dense")
+    found = positive_eigenpairs(
+        adjacency,
+        30,
+        normalization="none",
+        solver="chebyshev",
+        start=exact.vectors[:, part],
+        tol=tol,
+    )
+    assert found.certificate.ok
+    np.testing.assert_allclose(found.values, exact.values[:30], atol=1e-3)
+
+
+@pytest.mark.usefixtures("kernel")
+@pytest.mark.parametrize(
+    "start",
+    [np.zeros((1797, 60)), np.ones((1797, 60)), 1e-200 * np.eye(1797, 60), np.eye(1797, 1)],
+    ids=["zeros", "constants", "tiny", "one"],
+)
+def test_start_of_no_use_does_no_harm(start):
+    adjacency = SparseAdjacency(DIGITS)
+    expected = positive_eigenpairs(adjacency, 30, solver="dense")
+    found = positive_eigenpairs(adjacency, 30, solver="chebyshev", start=start)
+    assert found.certificate.ok
+    np.testing.assert_allclose(found.values, expected.values, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "start", [np.ones(1797), np.ones((5, 3)), np.full((1797, 2), np.nan)], ids=["1d", "n", "nan"]
+)
+def test_wrong_start(start):
+    with pytest.raises(ValueError, match=r"start must be finite and of shape \(1797, n_start\)"):
+        positive_eigenpairs(SparseAdjacency(DIGITS), 5, start=start)
+
+
+def test_locked_vectors_do_not_come_back():
+    # The last filters work on vectors far below those locked, which rounding in float32 brings back
+    # magnified by what the polynomial does at the top.
+    W = sp.csr_array(sp.block_diag([path(40), grid(40, 50)]).tolil())
+    W = W.tolil()
+    W[39, 40] = W[40, 39] = 1e-3
+    adjacency = SparseAdjacency(sp.csr_array(W))
+    expected = positive_eigenpairs(adjacency, 300, normalization="none", solver="dense")
+    operator = LaplacianOperator(adjacency, "none")
+    operator.compile(1)
+    null = operator.null_vectors(np.zeros(adjacency.size, dtype=int))
+    mu, U = chebyshev.top_eigenpairs(operator, 300, aside=null, tol=1e-5)
+    np.testing.assert_allclose(operator.eigenvalues(mu), expected.values, atol=1e-6)
+    np.testing.assert_allclose(U.T @ U, np.eye(300), atol=1e-10)
+
+
 def test_graph_known_by_its_products_alone():
     class Remote:
         """An adjacency that shows no matrix."""

@@ -34,6 +34,7 @@ LARGEST_SHARE = 0.5  # of the labelled points, up to which numbers of eigenvecto
 # the labelled points, and at least 100. On MNIST, digits and Landsat with five labels a class or
 # more, 50 and 300 were within half a point of it.
 USUAL_SHARE, LEAST_NUMBER = 0.2, 100
+LARGEST_POWER = 10  # beyond, the roughness of the smoothest vectors is out of range
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,12 +112,12 @@ def check_penalty(penalty: Any) -> None:
 
 
 def check_penalty_power(penalty_power: Any) -> None:
-    """Refuse what is no positive finite number."""
+    """Refuse what is no positive number of a moderate size."""
     is_number = isinstance(penalty_power, Real) and not isinstance(penalty_power, bool | np.bool_)
-    if not is_number or not 0 < float(penalty_power) < np.inf:
+    if not is_number or not 0 < float(penalty_power) <= LARGEST_POWER:
         raise ValueError(
-            f"penalty_power={penalty_power!r} must be a positive number: 1 for the roughness of "
-            "LAPCLASS section 4, 2 for a stiffer one."
+            f"penalty_power={penalty_power!r} must be a positive number up to {LARGEST_POWER}: 1 "
+            "for the roughness of LAPCLASS section 4, 2 for a stiffer one."
         )
 
 

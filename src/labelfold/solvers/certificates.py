@@ -23,12 +23,12 @@ class EigenCertificate:
         "dense", "arpack" or "chebyshev".
     residuals : ndarray of shape (n_pairs,)
         ``|B u - mu u|`` of every pair on the operator that was solved, whose spectrum lies in
-        [-1, 1], for u of length 1: an eigenvalue is off by no more than this.
+        [-1, 1], for u of length 1: an eigenvalue is no farther from mu than this.
     tolerances : ndarray of shape (n_pairs,)
         What the residuals had to reach: what was asked for, or a part of 1 - mu where that is
         less, since below it a pair would not be told from its neighbours.
     orthogonality : float
-        Largest entry of ``|U^T U - I|``.
+        Largest entry of ``|U^T U - I|``, and of U against known null vectors.
     n_products : int
         Number of products with the graph's weights; 0 for the dense solver.
     fragile : tuple of int

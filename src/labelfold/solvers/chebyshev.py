@@ -40,6 +40,8 @@ N_OPENING = 3
 GROWTH = {np.dtype(np.float32): 3e4, np.dtype(np.float64): 1e7}  # of one filter on Ritz vectors
 SINGLE_PRECISION = 1e-5  # residual that float32 reaches with ease
 SAFETY = 3.0  # by which a last filter overshoots the tolerance
+STALLED = 0.5  # share of a residual that a filter leaves of it at the most
+WIDEN = 10.0  # factor by which the bound steps back then
 LOCK = 0.1  # share of the tolerance at which a pair is locked
 FEW_VECTORS = 32  # up to which products with a sparse matrix are slower than with a dense one
 PANEL = 256  # columns whose products with the operator are held at a time
@@ -177,6 +179,9 @@ class _SubspaceIteration:
         self._mu, self._U = np.empty(n_pairs), np.empty((operator.size, n_pairs))
         self._n_values = operator.size - aside.shape[1]
         self._n_block = min(self._n_values, n_pairs + int(MARGIN * n_pairs) + SPARE)
+        self._setback = (
+            0.0  # of the bound, where more copies of an eigenvalue are than the block holds
+        )
         self._rng = np.random.default_rng(1)
         if operator.size * self._n_block >= COMPILE_ENTRIES:
             operator.compile(n_threads)
@@ -187,6 +192,7 @@ class _SubspaceIteration:
 
     def run(self, start: Array | None, max_filters: int) -> tuple[Array, Array]:
         X = self._opening_block(start)
+        before = np.inf
         for step in range(max_filters + 1):
             mu, X = self._to_ritz_vectors(X)
             # In units of the tolerance: 1 is good enough.
@@ -194,11 +200,14 @@ class _SubspaceIteration:
             self._report(shortfall)
             if shortfall.max() <= 1 or step == max_filters:
                 break
+            if shortfall.max() > STALLED * before:
+                self._setback = WIDEN * max(self._setback, self._tol)
+            before = shortfall.max()
             n_converged = int(np.argmax(shortfall > LOCK))
             X = self._lock(mu, X, n_converged)
             self._filter(mu[n_converged:], X, float(shortfall.max()))
         self._lock(mu, X, self._n_wanted)
-        return self._mu, self._U
+        return self._sorted()
 
     @property
     def _n_wanted(self) -> int:
@@ -216,8 +225,9 @@ class _SubspaceIteration:
         dtype: Any = np.dtype(np.float32 if operator.is_compiled else np.float64)
         X = self._rng.standard_normal((operator.size, self._n_block), dtype=dtype)
         n_filters = N_OPENING if operator.is_compiled else 1
-        if start is not None:
-            n_start = min(start.shape[1], self._n_block)
+        if start is not None and self._n_block > SPARE:
+            # Random columns stay among them: a start may lack some of what is wanted altogether.
+            n_start = min(start.shape[1], self._n_block - SPARE)
             # Of the length that random columns have.
             X[:, :n_start] = start[:, :n_start] * np.sqrt(operator.size)
             n_filters = 1
@@ -247,15 +257,19 @@ class _SubspaceIteration:
 
     def _orthonormal(self, X: Array) -> Array:
         """Overwrite the block by an orthonormal one, orthogonal to all that is known."""
+        n_columns = self._n_block - self._n_locked
         while True:
-            remove(X, self._aside, self._n_threads)
-            remove(X, self._U[:, : self._n_locked], self._n_threads)
+            self._remove_known(X)
             X = orthonormalize(X, self._n_threads, accurate=True)
-            remove(X, self._aside, self._n_threads)  # what rounding brought back
+            self._remove_known(X)  # what rounding brought back
             if X.shape[1] >= self._n_wanted:
                 return X
-            missing = (len(X), self._n_wanted - X.shape[1])
+            missing = (len(X), n_columns - X.shape[1])
             X = np.hstack([X, self._rng.standard_normal(missing)])
+
+    def _remove_known(self, X: Block) -> None:
+        remove(X, self._aside, self._n_threads)
+        remove(X, self._U[:, : self._n_locked], self._n_threads)
 
     def _residuals(self, mu: Array, X: Array) -> Array:
         """Return residuals of the wanted pairs that are not locked."""
@@ -275,6 +289,13 @@ class _SubspaceIteration:
         self._n_locked += n_converged
         return X[:, n_converged:]
 
+    def _sorted(self) -> tuple[Array, Array]:
+        """Return all pairs; one that came late may belong before some that were locked."""
+        order = np.argsort(-self._mu, kind="stable")
+        if np.all(np.diff(order) > 0):
+            return self._mu, self._U
+        return self._mu[order], self._U[:, order]
+
     def _filter(self, mu: Array, X: Array, shortfall: float) -> None:
         """Filter the block as far as its largest residual asks for and its rank allows."""
         least_wanted = mu[self._n_wanted - 1]
@@ -283,9 +304,10 @@ class _SubspaceIteration:
         bound = max(mu[-1], self._density.value_at(self._n_block))
         if bound >= least_wanted:
             bound = mu[-1]
-        dtype: np.dtype[Any] = np.dtype(np.float64)
-        if self._operator.is_compiled and self._tol >= SINGLE_PRECISION:
-            dtype = np.dtype(np.float32)
+        bound = min(bound, least_wanted - self._setback)
+        asked = pair_tolerances(mu[: self._n_wanted], self._tol).min()
+        is_single = self._operator.is_compiled and asked >= SINGLE_PRECISION
+        dtype: np.dtype[Any] = np.dtype(np.float32 if is_single else np.float64)
         goals = (
             # Beyond it the block would lose rank,
             (mu[0], GROWTH[dtype]),

@@ -130,7 +130,8 @@ def positive_eigenpairs(
         Residual to reach, on the operator with its spectrum in [-1, 1]; a warning with numbers
         says where it was not.
     start : ndarray of shape (n, n_start), default=None
-        Vectors near to some of those wanted, from an earlier solve: "chebyshev" begins with them.
+        Vectors near to some of those wanted, from an earlier solve: "chebyshev" begins with them,
+        the other solvers have no use for them.
     progress : Progress
         Called while an iteration works.
 
@@ -150,7 +151,7 @@ def positive_eigenpairs(
         )
     chosen = _choose(solver, n, n_pairs, operator.crowding)
     if start is not None:
-        start = operator.vectors_of_operator(start)
+        start = operator.vectors_of_operator(_check_start(start, n))
     if n_pairs == 0:
         mu, U = np.empty(0), np.empty((n, 0))
     elif chosen == "dense":
@@ -166,6 +167,18 @@ def check_solver(solver: str) -> None:
     """Refuse the name of a solver that there is not."""
     if solver not in SOLVERS:
         raise ValueError(f"eigen_solver={solver!r} is unknown: use one of {SOLVERS}.")
+
+
+def _check_start(start: Array, n: int) -> Array:
+    """Return usable vectors of length 1; an error names what is wrong with them."""
+    start = np.asarray(start, dtype=float)
+    if start.ndim != 2 or len(start) != n or not np.all(np.isfinite(start)):
+        raise ValueError(
+            f"start must be finite and of shape ({n}, n_start), and has shape {start.shape}."
+        )
+    largest = np.abs(start).max(axis=0, initial=0)
+    start = start[:, largest > 0] / largest[largest > 0]  # whatever its units
+    return np.asarray(start / np.linalg.norm(start, axis=0))
 
 
 def _or_one_piece(pieces: NDArray[np.integer] | None, n: int) -> NDArray[np.integer]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_solve, lstsq
+from scipy.linalg import cho_solve, lstsq, svd
 from scipy.linalg.lapack import dpocon, dpotrf
 
 __all__ = ["smoothest_fit"]
@@ -68,5 +68,11 @@ def _shortest(A: Array, B: Array, scales: Array) -> tuple[Array, int]:
         factor, info = dpotrf(gram)
         if info == 0 and dpocon(factor, np.abs(gram).sum(axis=0).max())[0] > WELL_CONDITIONED:
             return np.asarray(cho_solve((factor, False), A.T @ B)), p
-    solution, _, rank, _ = lstsq(A * scales, B, cond=ROUNDING)
-    return np.asarray(scales[:, None] * solution), int(rank)
+    U, singular, Vt = svd(A, full_matrices=p > n)
+    rank = int(np.sum(singular > ROUNDING * singular.max(initial=0.0)))
+    solution = Vt[:rank].T @ ((U[:, :rank].T @ B) / singular[:rank, None])
+    null = Vt[rank:].T
+    if null.shape[1]:
+        # All solutions are this one plus combinations of null vectors.
+        solution -= null @ lstsq(null / scales[:, None], solution / scales[:, None])[0]
+    return np.asarray(solution), rank

@@ -29,6 +29,7 @@ Array = NDArray[np.float64]
 
 # In units of the mean diagonal of E diag(1 / rho) E^T, centred by groups.
 PENALTIES = np.append(10 ** np.arange(-5, 3.1, 0.5), np.inf)  # to compare
+LARGEST_MEAN = 100.0  # of the kernel's spectrum, relative to its median
 USUAL_PENALTY = 0.1  # where no left-out row can tell
 LEAST_GAIN = 1e-3  # not 0: where levels are equal the differences decide
 N_CANDIDATES = 64  # numbers of columns to compare
@@ -248,7 +249,7 @@ class _Spectrum:
         X, s, Vt = svd(A - Z @ (Z.T @ A), full_matrices=False)
         n = int(np.sum(s > s.max(initial=0.0) * max(A.shape) * np.finfo(float).eps))
         V = Vt[:n].T / np.sqrt(rho[~flat])[:, None]
-        room, unit = 1 - np.sum(Z**2, axis=1), float(np.sum(s[:n] ** 2) / len(E))
+        room, unit = 1 - np.sum(Z**2, axis=1), _unit(s[:n] ** 2, len(E))
         return cls(E, C, C - Z @ (Z.T @ C), flat, Z, X[:, :n], s[:n], V, room, _telling(C, Z), unit)
 
     def means(self, values: Array) -> Array:
@@ -259,13 +260,16 @@ class _Spectrum:
         t = leave_one_out(self.vectors, self.singular**2, self.centred, penalty, self.room)
         t = np.nan_to_num(t / (self.unit or 1.0) if np.isinf(penalty) else t)[self.telling]
         d = (self.centred[self.telling].T / self.room[self.telling]).T
-        if not t.any():
+        size = np.max(np.abs(t), initial=0.0)
+        if size == 0:
             return 1.0, 1.0
+        t = t / size  # squares of what a huge penalty leaves would underflow
         length = np.sum(t**2)
         slope = np.sum(t * d) / length
         error = 1 - max(slope, 0) ** 2 * length / np.sum(d**2)
         deviation = np.linalg.norm(np.sum(t * (d - slope * t), axis=1)) / length
-        return float(error), float(max(slope, min(1.0, slope + 2 * deviation), LEAST_GAIN))
+        raised = min(size, slope + 2 * deviation)  # at most to a gain of 1
+        return float(error), float(max(slope, raised, LEAST_GAIN * size) / size)
 
     def fit(self, penalty: float, gain: float, criterion: str) -> RidgeFit:
         """Return the coefficients of level + gain * difference."""
@@ -289,6 +293,16 @@ class _Spectrum:
         by_chance = variance * (1 - self.room) / np.maximum(self.room, ROUNDING)
         kept = 1 - np.minimum(by_chance / np.where(spread > 0, spread, np.inf), 1)
         return np.asarray(equal + kept[:, None] * (means - equal))
+
+
+def _unit(squares: Array, n_rows: int) -> float:
+    """Return the mean diagonal of the kernel, without what one nearly separate cluster makes of it.
+
+    Its vector's roughness is next to nothing, and its share of the diagonal next to all.
+    """
+    if len(squares) == 0:
+        return 0.0
+    return float(min(np.sum(squares) / n_rows, LARGEST_MEAN * np.median(squares)))
 
 
 def _least_squares(E: Array, C: Array, rho: Array, n_columns: int, criterion: str) -> RidgeFit:
