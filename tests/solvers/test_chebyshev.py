@@ -289,6 +289,9 @@ def test_stops_with_what_it_has(monkeypatch):
         (5000, 5, 1, "arpack"),
         (5000, 5, 20, "chebyshev"),
         (5000, 300, 1, "chebyshev"),
+        (5000, 60, 1, "arpack"),
+        (60_000, 60, 1, "chebyshev"),
+        (60_000, 20, 1, "arpack"),
         (1200, 600, 1, "dense"),
     ],
 )

@@ -132,8 +132,8 @@ def top_eigenpairs(
 ) -> tuple[Array, Array]:
     """Return the top eigenpairs, largest first.
 
-    Two blocks are held, of ``n_pairs`` and of ``1.15 n_pairs + 20`` columns in float64, and a few
-    megabytes a thread beyond.
+    Two blocks are held, of ``n_pairs`` and of ``1.15 n_pairs + 20`` columns in float64, for a while
+    the latter in float32 too; and a few panels of columns a thread.
 
     Parameters
     ----------
@@ -179,9 +179,8 @@ class _SubspaceIteration:
         self._mu, self._U = np.empty(n_pairs), np.empty((operator.size, n_pairs))
         self._n_values = operator.size - aside.shape[1]
         self._n_block = min(self._n_values, n_pairs + int(MARGIN * n_pairs) + SPARE)
-        self._setback = (
-            0.0  # of the bound, where more copies of an eigenvalue are than the block holds
-        )
+        # Of the bound, where the cut goes through more copies of an eigenvalue than a block holds.
+        self._setback = 0.0
         self._rng = np.random.default_rng(1)
         if operator.size * self._n_block >= COMPILE_ENTRIES:
             operator.compile(n_threads)
