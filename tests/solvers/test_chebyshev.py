@@ -299,6 +299,29 @@ def test_front_door_chooses_by_size_number_and_hubs(n, n_pairs, crowding, expect
     assert eigen._choose("auto", n, n_pairs, crowding) == expected
 
 
+@pytest.mark.parametrize("n_pairs", [10, 60])
+def test_cut_through_a_plateau_that_hubs_press_against_the_end(n_pairs):
+    # Leaves of the same eight hubs: eigenvalue 8, some 900 times, on a scale where 8 is next to 0.
+    rng = np.random.default_rng(0)
+    W = np.zeros((1500, 1500))
+    W[:8, 8:1000] = 1
+    far = nearest(rng.random((500, 2)), 4).toarray()
+    W[1000:, 1000:] = far
+    W[:8, 1000:1100] = rng.random((8, 100)) < 0.5
+    W = np.maximum(W, W.T)
+    adjacency = SparseAdjacency(sp.csr_array(W))
+    pieces = find_pieces(adjacency.matrix)
+    spectrum = np.linalg.eigvalsh(np.diag(adjacency.degrees) - W)
+    n_null = int(pieces.max()) + 1
+    wanted = int(np.sum(spectrum < 7.99)) - n_null + n_pairs  # the last ones lie on the plateau
+    found = positive_eigenpairs(
+        adjacency, wanted, normalization="none", pieces=pieces, solver="chebyshev", tol=1e-4
+    )
+    assert found.certificate.ok
+    # Residuals of 1 % of an eigenvalue are asked for, so they are as far off at the most.
+    np.testing.assert_allclose(found.values, spectrum[n_null : n_null + wanted], rtol=0.01)
+
+
 @pytest.mark.parametrize("solver", ["auto", "arpack"])
 def test_hub_is_no_hindrance(solver):
     # A node that a third of all others are joined to presses all that is wanted against 1.

@@ -200,7 +200,7 @@ class _SubspaceIteration:
             if shortfall.max() <= 1 or step == max_filters:
                 break
             if shortfall.max() > STALLED * before:
-                self._setback = WIDEN * max(self._setback, self._tol)
+                self._step_back(mu[self._n_wanted - 1])
             before = shortfall.max()
             n_converged = int(np.argmax(shortfall > LOCK))
             X = self._lock(mu, X, n_converged)
@@ -212,6 +212,13 @@ class _SubspaceIteration:
     def _n_wanted(self) -> int:
         """Number of pairs that are not locked yet."""
         return self._n_pairs - self._n_locked
+
+    def _step_back(self, least_wanted: float) -> None:
+        """Let the next filter grow from farther below what is wanted, up to twice its distance."""
+        first = float(pair_tolerances(np.array([least_wanted]), self._tol)[0])
+        self._setback = WIDEN * self._setback or first
+        if self._setback > 1 - least_wanted:
+            self._setback = first
 
     def _report(self, shortfall: Array) -> None:
         n_converged = self._n_locked + int(np.sum(shortfall <= 1))
