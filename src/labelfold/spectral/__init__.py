@@ -1,6 +1,7 @@
-"""Maps made of eigenvectors of a graph."""
+"""Maps and bases made of eigenvectors of a graph."""
 
 from labelfold.spectral.ccdr import CCDR
+from labelfold.spectral.laplacian_basis import LaplacianBasis
 from labelfold.spectral.laplacian_eigenmaps import LaplacianEigenmaps
 
-__all__ = ["CCDR", "LaplacianEigenmaps"]
+__all__ = ["CCDR", "LaplacianBasis", "LaplacianEigenmaps"]
