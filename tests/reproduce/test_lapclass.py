@@ -169,7 +169,7 @@ def test_geodesic_rule_takes_the_nearest_along_the_edges():
     points = sample_of(blobs(120))
     graph = NeighborGraph.build(points.X, n_neighbors=6, weights="binary")
     part = next(points.parts(15))
-    lengths = sp.csgraph.shortest_path(graph.distances, directed=False)
+    lengths = sp.csgraph.shortest_path(graph.distances.copy(), directed=False)
     expected = points.y[part.given[lengths[np.ix_(part.hidden, part.given)].argmin(axis=1)]]
     np.testing.assert_array_equal(rules.label_by_geodesic(graph, points, part), expected)
 

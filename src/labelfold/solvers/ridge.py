@@ -19,7 +19,7 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lstsq, svd
+from scipy.linalg import lstsq
 
 from labelfold.solvers.least_squares import smoothest_fit
 
@@ -159,7 +159,7 @@ def choose_columns(
         added = block = design[:, start:stop]
         for _ in range(2):  # once more for what rounding left
             added = added - basis @ (basis.T @ added)
-        U, s, _ = svd(added, full_matrices=False)
+        U, s, _ = np.linalg.svd(added, full_matrices=False)
         added = U[:, s > ROUNDING * np.linalg.norm(block)]  # dependent columns add nothing
         basis = np.hstack([basis, added])
         fitted += added @ (added.T @ targets)
@@ -246,7 +246,7 @@ class _Spectrum:
             raise ValueError("Columns with roughness 0 must be indicators, one to a row.")
         Z = Z / np.maximum(np.linalg.norm(Z, axis=0), np.finfo(float).tiny)
         A = E[:, ~flat] / np.sqrt(rho[~flat])
-        X, s, Vt = svd(A - Z @ (Z.T @ A), full_matrices=False)
+        X, s, Vt = np.linalg.svd(A - Z @ (Z.T @ A), full_matrices=False)
         n = int(np.sum(s > s.max(initial=0.0) * max(A.shape) * np.finfo(float).eps))
         V = Vt[:n].T / np.sqrt(rho[~flat])[:, None]
         room, unit = 1 - np.sum(Z**2, axis=1), _unit(s[:n] ** 2, len(E))

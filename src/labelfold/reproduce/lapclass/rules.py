@@ -86,7 +86,7 @@ def measure_laplacian(
 def label_by_geodesic(graph: NeighborGraph, sample: Sample, part: LabeledPart) -> NDArray[Any]:
     """Give every hidden row the class of the nearest labelled one, measured along the edges."""
     _, _, sources = sp.csgraph.dijkstra(
-        graph.distances,
+        graph.distances.copy(),  # older releases of SciPy insist on writable arrays
         directed=False,
         indices=part.given,
         min_only=True,
