@@ -197,8 +197,7 @@ def test_wrong_start(start):
 def test_locked_vectors_do_not_come_back():
     # The last filters work on vectors far below those locked, which rounding in float32 brings back
     # magnified by what the polynomial does at the top.
-    W = sp.csr_array(sp.block_diag([path(40), grid(40, 50)]).tolil())
-    W = W.tolil()
+    W = sp.block_diag([path(40), grid(40, 50)]).tolil()
     W[39, 40] = W[40, 39] = 1e-3
     adjacency = SparseAdjacency(sp.csr_array(W))
     expected = positive_eigenpairs(adjacency, 300, normalization="none", solver="dense")
@@ -271,7 +270,7 @@ def test_progress_tells_converged_pairs_and_residual():
     assert "residual" in seen[0][3]
 
 
-def test_stops_with_what_it_has(monkeypatch):
+def test_stops_with_what_it_has():
     # As many filters as allowed and no more; the certificate says that it is not enough.
     operator = LaplacianOperator(SparseAdjacency(path(500)), "degree")
     null = operator.null_vectors(np.zeros(500, dtype=int))

@@ -27,7 +27,13 @@ from labelfold.solvers.density import estimate_density
 from labelfold.solvers.tall import inner_products, orthonormalize, remove, rotate
 from labelfold.threads import limit_threads, thread_limit
 
-__all__ = ["ChebyshevFilter", "FilterableOperator", "rayleigh_ritz", "top_eigenpairs"]
+__all__ = [
+    "ChebyshevFilter",
+    "FilterableOperator",
+    "measure_residuals",
+    "rayleigh_ritz",
+    "top_eigenpairs",
+]
 
 Array = NDArray[np.float64]
 Block = NDArray[Any]  # float32 or float64
@@ -195,7 +201,9 @@ class _SubspaceIteration:
         for step in range(max_filters + 1):
             mu, X = self._to_ritz_vectors(X)
             # In units of the tolerance: 1 is good enough.
-            shortfall = self._residuals(mu, X) / pair_tolerances(mu[: self._n_wanted], self._tol)
+            wanted = mu[: self._n_wanted]
+            residuals = measure_residuals(self._operator, wanted, X)
+            shortfall = residuals / pair_tolerances(wanted, self._tol)
             self._report(shortfall)
             if shortfall.max() <= 1 or step == max_filters:
                 break
@@ -277,16 +285,6 @@ class _SubspaceIteration:
         remove(X, self._aside, self._n_threads)
         remove(X, self._U[:, : self._n_locked], self._n_threads)
 
-    def _residuals(self, mu: Array, X: Array) -> Array:
-        """Return residuals of the wanted pairs that are not locked."""
-        residuals = np.empty(self._n_wanted)
-        for first in range(0, self._n_wanted, PANEL):
-            columns = slice(first, min(first + PANEL, self._n_wanted))
-            off = self._operator(X[:, columns])
-            off -= X[:, columns] * mu[columns]
-            residuals[columns] = np.sqrt(np.einsum("ij,ij->j", off, off))
-        return residuals
-
     def _lock(self, mu: Array, X: Array, n_converged: int) -> Array:
         """Move the first pairs to those locked, and return the rest of the block."""
         place = slice(self._n_locked, self._n_locked + n_converged)
@@ -328,6 +326,17 @@ class _SubspaceIteration:
         ]
         chebyshev = min(filters, key=lambda f: f.degree)
         self._operator.filter(chebyshev, X, dtype)
+
+
+def measure_residuals(apply: Callable[[Array], Array], mu: Array, U: Array) -> Array:
+    """Return ``|B u - mu u|`` for the first vectors of a block, as many as there are values."""
+    residuals = np.empty(len(mu))
+    for first in range(0, len(mu), PANEL):
+        columns = slice(first, min(first + PANEL, len(mu)))
+        off = apply(U[:, columns])
+        off -= U[:, columns] * mu[columns]
+        residuals[columns] = np.linalg.norm(off, axis=0)
+    return residuals
 
 
 def rayleigh_ritz(apply: Callable[[Array], Array], X: Array) -> tuple[Array, Array, Array]:

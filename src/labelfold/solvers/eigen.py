@@ -19,6 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from labelfold.progress import Progress, report_nothing
 from labelfold.solvers import chebyshev, lanczos
 from labelfold.solvers.certificates import EigenCertificate, pair_tolerances
+from labelfold.solvers.chebyshev import measure_residuals
 from labelfold.solvers.operator import Adjacency, LaplacianOperator, check_normalization
 from labelfold.solvers.tall import inner_products
 from labelfold.threads import limit_threads, thread_limit
@@ -41,7 +42,7 @@ CROWDED = 5.0  # largest degree over the mean from which on ARPACK stalls on the
 TOLERANCE = 1e-8  # on the residuals
 SAME_EIGENVALUE = 1e-13  # apart: below it a basis of the common eigenspace is arbitrary
 SMALL_BLOCK = 1_000_000
-PANEL = 256  # columns whose products with the operator are held at a time
+PANEL = 256  # columns whose signs are set at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +94,9 @@ def smallest_eigenpairs(
     tol = options.get("tol", TOLERANCE)
     certificate = replace(
         found.certificate,
-        residuals=np.r_[_residuals(operator, np.ones(n_null), null), found.certificate.residuals],
+        residuals=np.r_[
+            measure_residuals(operator, np.ones(n_null), null), found.certificate.residuals
+        ],
         tolerances=np.r_[np.full(n_null, tol), found.certificate.tolerances],
     )
     vectors = np.hstack([operator.eigenvectors(np.ones(n_null), null), found.vectors])
@@ -219,22 +222,13 @@ def _solve_iteratively(
     if solver == "arpack":
         found = lanczos.top_eigenpairs(operator, n_wanted, aside=null, tol=tol, progress=progress)
         if found is not None and np.all(
-            _residuals(operator, *found) <= pair_tolerances(found[0], tol)
+            measure_residuals(operator, *found) <= pair_tolerances(found[0], tol)
         ):
             return *found, "arpack"
     mu, U = chebyshev.top_eigenpairs(
         operator, n_wanted, aside=null, tol=tol, start=start, progress=progress
     )
     return mu, U, "chebyshev"
-
-
-def _residuals(operator: LaplacianOperator, mu: Array, U: Array) -> Array:
-    residuals = np.empty(len(mu))
-    for first in range(0, len(mu), PANEL):
-        columns = slice(first, first + PANEL)
-        off = operator(U[:, columns]) - U[:, columns] * mu[columns]
-        residuals[columns] = np.linalg.norm(off, axis=0)
-    return residuals
 
 
 def _fix_bases_and_signs(mu: Array, U: Array) -> None:
@@ -261,7 +255,7 @@ def _certify(
     overlap = _gram(U) - np.eye(len(mu))
     certificate = EigenCertificate(
         solver=solver,
-        residuals=_residuals(operator, mu, U),
+        residuals=measure_residuals(operator, mu, U),
         tolerances=pair_tolerances(mu, tol),
         orthogonality=max(float(np.max(np.abs(part), initial=0)) for part in (overlap, null.T @ U)),
         n_products=n_products,
