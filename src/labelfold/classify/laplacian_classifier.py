@@ -247,7 +247,7 @@ class LaplacianClassifier(ScoreClassifierMixin, GraphEstimator):
             The fitted estimator.
         """
         X = self._check_rows(X, reset=True)
-        labels = self._read(y, X.shape[0])
+        labels = PartialLabels.some_from_y(y, n_samples=X.shape[0])
         self._check_parameters()
         with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
             if basis is not None:
@@ -317,17 +317,9 @@ class LaplacianClassifier(ScoreClassifierMixin, GraphEstimator):
             Share of the labelled rows with the right class.
         """
         predicted = self.predict(X)
-        labels = self._read(y, len(predicted))
+        labels = PartialLabels.some_from_y(y, n_samples=len(predicted))
         rows = np.flatnonzero(labels.mask)
         return float(np.mean(predicted[rows] == labels.at(rows)))
-
-    def _read(self, y: ArrayLike, n_samples: int) -> PartialLabels:
-        labels = PartialLabels.from_y(y, n_samples=n_samples)
-        if labels.n_labeled == 0:
-            raise ValueError(
-                f"None of the {len(labels)} entries of y is a label: at least one is needed."
-            )
-        return labels
 
     def _check_parameters(self) -> None:
         """Refuse wrong parameters before the search begins."""
@@ -361,7 +353,8 @@ class LaplacianClassifier(ScoreClassifierMixin, GraphEstimator):
         self.unreached_ = find_unreached(labels, graph.pieces)
         warn_of_unreached(labels, graph.pieces, self.unreached_)
         scores = fitted.columns.combine(fitted.coefficients)
-        scores[self.unreached_] = class_frequencies(labels)
+        self._prior = class_frequencies(labels)
+        scores[self.unreached_] = self._prior
         self.classes_ = labels.classes
         self.scores_ = scores
         self.transduction_ = transduce(labels, scores)
@@ -383,7 +376,6 @@ class LaplacianClassifier(ScoreClassifierMixin, GraphEstimator):
             n_bounded=count_bounded(basis),
         )
         self._columns = fitted.columns
-        self._prior = class_frequencies(labels)
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)

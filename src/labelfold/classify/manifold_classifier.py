@@ -127,7 +127,7 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self : object
             The fitted estimator.
         """
-        labels = self._read(y)
+        labels = PartialLabels.some_from_y(y)
         check_consistent_length(X, y)
         make_head(self.head, labels.n_labeled)  # a wrong one is refused before the work begins
         embedder = self.make_embedder(labels)
@@ -153,7 +153,7 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_consistent_length(embedding, y)
         embedding = check_array(embedding, accept_sparse="csr")
-        return self._finish(embedder, embedding, self._read(y))
+        return self._finish(embedder, embedding, PartialLabels.some_from_y(y))
 
     def make_embedder(self, labels: PartialLabels) -> Any:
         """Return the embedder that :meth:`fit` would fit.
@@ -245,18 +245,10 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             Share of the labelled rows with the right class.
         """
         check_consistent_length(X, y)
-        labels = self._read(y)
+        labels = PartialLabels.some_from_y(y)
         rows = np.flatnonzero(labels.mask)
         truth = labels.at(rows)
         return float(np.mean(self.predict(X)[rows] == truth))
-
-    def _read(self, y: ArrayLike) -> PartialLabels:
-        labels = PartialLabels.from_y(y)
-        if labels.n_labeled == 0:
-            raise ValueError(
-                f"None of the {len(labels)} entries of y is a label: at least one is needed."
-            )
-        return labels
 
     def _finish(self, embedder: Any, embedding: Any, labels: PartialLabels) -> Self:
         """Fit the head, ask it about the unlabelled rows, and set the fitted attributes."""

@@ -79,6 +79,16 @@ class PartialLabels:
         return cls(codes, classes)
 
     @classmethod
+    def some_from_y(cls, y: ArrayLike, *, n_samples: int | None = None) -> PartialLabels:
+        """Read ``y`` as :meth:`from_y` does, and refuse it where no row is labelled."""
+        labels = cls.from_y(y, n_samples=n_samples)
+        if labels.n_labeled == 0:
+            raise ValueError(
+                f"None of the {len(labels)} entries of y is a label: at least one is needed."
+            )
+        return labels
+
+    @classmethod
     def none(cls, n_samples: int) -> PartialLabels:
         """Return labels in which no row is labelled."""
         return cls(np.full(n_samples, UNLABELED, dtype=np.intp), np.empty(0, dtype=np.intp))
