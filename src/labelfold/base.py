@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from dataclasses import fields, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,7 +23,6 @@ from labelfold.graph import GraphRecipe, NeighborGraph
 from labelfold.graph.neighbor_graph import build_graph
 from labelfold.labels import PartialLabels
 from labelfold.progress import Progress, show_progress
-from labelfold.solvers.eigen import check_solver
 from labelfold.threads import limit_threads
 
 __all__ = ["GraphEmbedder", "GraphEstimator"]
@@ -79,10 +79,12 @@ class GraphEstimator(BaseEstimator):
         )
 
     def _graph_of(self, X: Any, graph: NeighborGraph | None, progress: Progress) -> NeighborGraph:
-        recipe = GraphRecipe(self.n_neighbors, self.radius, self.metric, self.weights, self.scale)
+        names = {one.name for one in fields(GraphRecipe)}.intersection(self.graph_parameters)
+        own = {name: getattr(self, name) for name in names}
         if graph is not None:
-            graph.check_matches(X, recipe)
+            graph.check_matches(X, replace(graph.recipe, **own))  # the rest is no concern of ours
             return graph
+        recipe = GraphRecipe(**own)
         return build_graph(
             X,
             recipe,
@@ -140,7 +142,7 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
         labels = self._check_labels(y, X.shape[0])
         self._check_parameters(labels)
         with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
-            self._embed(self._graph_of(X, graph, progress), labels, progress)
+            self._embed(X, self._graph_of(X, graph, progress), labels, progress)
         return self
 
     def fit_transform(
@@ -175,7 +177,7 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
         X = self._check_rows(X, reset=False)
         with limit_threads(self.n_jobs):
             found = self.graph_.distances_to(X)
-            coordinates = self._extend(found)
+            coordinates = self._extend(X, found)
         equal = self.graph_.equal_rows(X, found)
         known = equal >= 0
         if known.any():
@@ -183,12 +185,14 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
         return coordinates
 
     @abstractmethod
-    def _embed(self, graph: NeighborGraph, labels: PartialLabels, progress: Progress) -> None:
+    def _embed(
+        self, X: Any, graph: NeighborGraph, labels: PartialLabels, progress: Progress
+    ) -> None:
         """State the objective, solve it, and set the fitted attributes."""
 
     @abstractmethod
-    def _extend(self, found: sp.csr_array) -> NDArray[np.float64]:
-        """Return coordinates of new rows from distances to their neighbours."""
+    def _extend(self, X: Any, found: sp.csr_array) -> NDArray[np.float64]:
+        """Return coordinates of new rows, given with the distances to their neighbours."""
 
     def _check_labels(self, y: Any, n_samples: int) -> PartialLabels:
         """Return the labels; a method that makes no use of them ignores y as scikit-learn does."""
@@ -196,7 +200,6 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
 
     def _check_parameters(self, labels: PartialLabels) -> None:
         """Refuse wrong parameters before the search begins."""
-        check_solver(self.eigen_solver)
         n_components: Any = self.n_components
         if not isinstance(n_components, int | np.integer) or n_components < 1:
             raise ValueError(f"n_components={n_components!r} must be an integer of at least 1.")

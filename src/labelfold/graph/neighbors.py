@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
 from labelfold.graph.edges import row_numbers
+from labelfold.graph.furthest import Furthest, furthest_rows
 from labelfold.graph.point_space import LEAST_ENTRY, PointSpace, Rows, middle, rows_are_equal
 from labelfold.threads import limit_threads
 
@@ -44,6 +45,7 @@ KD_TREE_METRICS = ("euclidean", "manhattan", "l1", "cityblock", "chebyshev")
 SMALL_PIECES = (5, 20, 100)  # rows; such a piece is left by widening its rows' searches
 PAIRS_COMPARED = 10**9  # when leaving a larger piece
 ROWS_AT_ONCE = 2**24  # distances held in memory while ties are settled
+ROWS_MEASURED = 32  # by one call, although most of the distances between them are not asked for
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,12 @@ class NeighborIndex(Protocol):
     def exits(self, pieces: NDArray[Any]) -> Pairs:
         """Return for every piece of the rows but the largest its shortest way to another."""
 
+    def furthest(self) -> Furthest:
+        """Return every indexed row's furthest other row and the distance."""
+
+    def lengths(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return the distances between pairs of different indexed rows."""
+
 
 class PointIndex(ABC):
     """What exact and approximate search over rows share: measuring and comparing rows."""
@@ -140,6 +148,25 @@ class PointIndex(ABC):
         pairs += [self._exit_of_large(pieces == p) for p in leaving[sizes[leaving] > below]]
         row, column, lengths = (np.concatenate(part) for part in zip(*pairs, strict=True))
         return row, column, self._space.from_search(lengths)
+
+    def furthest(self) -> Furthest:
+        """Return every indexed row's furthest other row and the distance."""
+        return furthest_rows(self._rows, self._space)
+
+    def lengths(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return the distances between pairs of different indexed rows."""
+        rough = np.empty(len(rows))
+        if self._space.search_metric != "euclidean":
+            step = 1 if callable(self._space.metric) else ROWS_MEASURED
+            order = np.argsort(rows, kind="stable")
+            starts = np.flatnonzero(np.diff(rows[order], prepend=-1))[::step]
+            for pairs in np.split(order, starts)[1:]:
+                low, row = np.unique(rows[pairs], return_inverse=True)
+                high, column = np.unique(columns[pairs], return_inverse=True)
+                between = self._space.between(self._rows[low], self._rows[high])
+                rough[pairs] = between[row, column]
+        exact = self._space.measure(self._rows, self._rows, (rows, columns), rough)
+        return self._space.from_search(exact)
 
     def _exits_of_small(self, pieces: NDArray[Any], small: NDArray[np.intp], reach: int) -> Pairs:
         """Search more neighbours than any of the pieces has rows, all in one go."""

@@ -8,7 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from labelfold.graph.edges import row_numbers
+from labelfold.graph.edges import row_numbers, symmetrize
+from labelfold.graph.furthest import Furthest, lowest_if_touching
 from labelfold.graph.neighbors import Pairs, SearchReport, same_entries, shortest_of_each, to_rows
 
 __all__ = ["PrecomputedIndex"]
@@ -69,6 +70,41 @@ class PrecomputedIndex:
                 "between them: compute them with more neighbours."
             )
         return shortest_of_each(pieces[row], row, column, lengths)
+
+    def furthest(self) -> Furthest:
+        """Return every row's furthest other row, the shorter distance counting where two differ."""
+        n = self.n_points
+        if self._off_diagonal.nnz < n * (n - 1):
+            raise ValueError(
+                f"The precomputed distances are {self._off_diagonal.nnz} of the {n * (n - 1)} "
+                "between different rows, and furthest neighbours need all: pass the full matrix "
+                "of distances, or the rows themselves with another metric."
+            )
+        given: Any = self._given
+        given = given.toarray() if sp.issparse(self._given) else given
+        indices, distances = np.empty(n, dtype=np.intp), np.empty(n)
+        for row in range(n):
+            to_all = np.minimum(given[row], given[:, row])
+            to_all[row] = -1
+            indices[row] = to_all.argmax()
+            distances[row] = to_all[indices[row]]
+        return lowest_if_touching(indices, distances)
+
+    def lengths(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return given distances, the shorter where two differ."""
+        stored = symmetrize(self._off_diagonal)
+        keys = row_numbers(stored) * np.int64(self.n_points) + stored.indices
+        wanted = rows * np.int64(self.n_points) + columns
+        places = np.searchsorted(keys, wanted)
+        known = np.append(keys, -1)[places] == wanted
+        if not known.all():
+            row, column = rows[~known][0], columns[~known][0]
+            raise ValueError(
+                f"{np.sum(~known)} distances that are needed are not among the precomputed ones, "
+                f"such as that of rows {row} and {column}: compute them with more neighbours than "
+                "the graph has, or pass the full matrix of distances."
+            )
+        return stored.data[places]
 
 
 def _keep_nearest(rows: sp.csr_array, n_neighbors: int) -> sp.csr_array:

@@ -170,7 +170,7 @@ class CCDR(EigenmapEmbedder):
         codes = self._codes_in_fit(labels)
         with limit_threads(self.n_jobs):
             found = self.graph_.distances_to(X)
-        coordinates = self._extend(found)
+        coordinates = self._extend(X, found)
         labeled = np.flatnonzero(labels.mask)
         class_weight, edge_weight = self._balance()
         coordinates[labeled] = extend_by_degree(
@@ -198,7 +198,9 @@ class CCDR(EigenmapEmbedder):
                 "LaplacianEigenmaps."
             )
 
-    def _embed(self, graph: NeighborGraph, labels: PartialLabels, progress: Progress) -> None:
+    def _embed(
+        self, X: Any, graph: NeighborGraph, labels: PartialLabels, progress: Progress
+    ) -> None:
         class_weight, edge_weight = self._balance()
         n_classes = labels.n_classes
         graph = self._join(graph, labels.codes)
@@ -223,7 +225,7 @@ class CCDR(EigenmapEmbedder):
         super()._keep(n_components)
         self.class_centers_ = self.class_centers_[:, :n_components]
 
-    def _extend(self, found: sp.csr_array) -> NDArray[np.float64]:
+    def _extend(self, X: Any, found: sp.csr_array) -> NDArray[np.float64]:
         relative = self.graph_.weigh(found, relative=True)
         return extend_by_degree(relative, self.embedding_, self.eigenvalues_)
 

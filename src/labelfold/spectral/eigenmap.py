@@ -15,9 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelfold.base import GraphEmbedder
 from labelfold.graph.adjacency import SparseAdjacency
+from labelfold.labels import PartialLabels
 from labelfold.progress import Progress
 from labelfold.solvers.certificates import EigenCertificate, fragile_coordinates
-from labelfold.solvers.eigen import Eigenpairs, smallest_eigenpairs
+from labelfold.solvers.eigen import Eigenpairs, check_solver, smallest_eigenpairs
 
 __all__ = ["EigenmapEmbedder", "eigenmap"]
 
@@ -55,6 +56,10 @@ class EigenmapEmbedder(GraphEmbedder):
         kept.n_components = n_components
         kept._keep(n_components)
         return kept
+
+    def _check_parameters(self, labels: PartialLabels) -> None:
+        check_solver(self.eigen_solver)
+        super()._check_parameters(labels)
 
     def _keep(self, n_components: int) -> None:
         """Cut the fitted attributes to the first coordinates."""

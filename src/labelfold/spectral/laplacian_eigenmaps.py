@@ -129,7 +129,9 @@ class LaplacianEigenmaps(EigenmapEmbedder):
         super()._check_parameters(labels)
         check_normalization(self.normalization)
 
-    def _embed(self, graph: NeighborGraph, labels: PartialLabels, progress: Progress) -> None:
+    def _embed(
+        self, X: Any, graph: NeighborGraph, labels: PartialLabels, progress: Progress
+    ) -> None:
         graph = self._join(graph)
         pairs = eigenmap(
             SparseAdjacency(graph.weights),
@@ -143,7 +145,7 @@ class LaplacianEigenmaps(EigenmapEmbedder):
         self.embedding_ = pairs.vectors
         self.certificate_ = pairs.certificate
 
-    def _extend(self, found: sp.csr_array) -> NDArray[np.float64]:
+    def _extend(self, X: Any, found: sp.csr_array) -> NDArray[np.float64]:
         relative = self.graph_.weigh(found, relative=True)
         if self.normalization == "degree":
             return extend_by_degree(relative, self.embedding_, self.eigenvalues_)

@@ -1,0 +1,95 @@
+"""Neighbour pairs and the pairs within one neighbourhood, whose distances fix its angles too.
+
+Semidefinite embedding (Weinberger, Sha and Saul, ICML 2004; SSDE section 2 has its tau_ij = 1)
+keeps the distance of i and j if j is among the nearest of i, or if both are among the nearest of
+some point: tau_ij = 1 or (tau^T tau)_ij > 0, where row i of the 0/1 matrix tau lists the k nearest
+of i.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from labelfold.graph.edges import row_numbers
+from labelfold.graph.neighbor_graph import NeighborGraph
+
+__all__ = ["local_pairs"]
+
+
+def local_pairs(graph: NeighborGraph) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Return the graph's edges and the pairs of points that are near to a common one.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        A graph; its bridges are among the pairs and in no neighbourhood.
+
+    Returns
+    -------
+    pairs : ndarray of shape (n_pairs, 2)
+        Point numbers i < j, sorted, each pair once.
+    distances : ndarray of shape (n_pairs,)
+        Their distances in the graph's metric: of edges as the graph has them, else measured.
+
+    Raises
+    ------
+    ValueError
+        If distances were precomputed and one of a pair is not among them. Without it a
+        neighbourhood could fold, which is not what was asked for.
+
+    Notes
+    -----
+    There are at most n k (k + 1) / 2 pairs beside the bridges. A point's neighbourhood is its k
+    nearest, not all that are joined to it, since a hub would add the pairs of all the points that
+    count it among their nearest. With a radius the neighbourhood is all within it.
+
+    Examples
+    --------
+    >>> from labelfold import NeighborGraph
+    >>> from labelfold.graph.local_pairs import local_pairs
+    >>> graph = NeighborGraph.build([[0.0], [1.0], [3.0], [7.0]], n_neighbors=2)
+    >>> pairs, distances = local_pairs(graph)
+    >>> pairs.tolist()
+    [[0, 1], [0, 2], [1, 2], [1, 3], [2, 3]]
+    >>> distances.tolist()
+    [1.0, 3.0, 2.0, 6.0, 4.0]
+    """
+    lists = _neighbor_lists(graph)
+    joined = (lists.T @ lists + _ones_at(graph.distances)).tocsr()  # counts: no zero to be lost
+    joined.sort_indices()
+    keys, _ = _upper_keys(joined)
+    edges, upper = _upper_keys(graph.distances)
+    pairs = np.column_stack(np.divmod(keys, graph.n_points))
+    distances = np.empty(len(pairs))
+    is_edge = np.isin(keys, edges)
+    distances[is_edge] = graph.distances.data[upper]  # keys are sorted, and hold every edge
+    distances[~is_edge] = graph.index.lengths(*pairs[~is_edge].T)
+    return pairs, distances
+
+
+def _neighbor_lists(graph: NeighborGraph) -> sp.csr_array:
+    """Return tau: every point's k nearest, ties by number as in the search."""
+    found = (graph.unbridged or graph).distances
+    if graph.recipe.radius is not None:
+        return _ones_at(found)
+    # The edges at a point are its list and others that are no nearer: no need to search again.
+    rows = row_numbers(found)
+    order = np.lexsort((found.indices, found.data, rows))
+    rank = np.arange(len(order)) - found.indptr[rows]
+    near = order[rank < graph.recipe.n_neighbors]
+    ones = np.ones(len(near), dtype=np.int32)
+    return sp.csr_array((ones, (rows[near], found.indices[near])), shape=found.shape)
+
+
+def _ones_at(entries: sp.csr_array) -> sp.csr_array:
+    ones = np.ones(entries.nnz, dtype=np.int32)
+    return sp.csr_array((ones, entries.indices, entries.indptr), shape=entries.shape)
+
+
+def _upper_keys(entries: sp.csr_array) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Return i n + j of the entries above the diagonal, and which these are."""
+    rows, columns = row_numbers(entries), entries.indices
+    upper = rows < columns
+    return rows[upper] * entries.shape[0] + columns[upper], upper

@@ -1,0 +1,210 @@
+"""Neighbour pairs and the pairs within neighbourhoods, against sets made point by point."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.spatial.distance import cdist
+from sklearn.neighbors import KNeighborsTransformer
+
+from labelfold import NeighborGraph
+from labelfold.graph.local_pairs import local_pairs
+
+
+def brute_force(lists):
+    """All pairs of a point with one on its list, and of two on one list."""
+    pairs = set()
+    for i, near in enumerate(lists):
+        pairs |= set(combinations(sorted([i, *near]), 2))
+    return sorted(pairs)
+
+
+def nearest(D, k):
+    """Each point's k nearest others by (distance, number)."""
+    numbers = np.arange(len(D))
+    lists = []
+    for i in numbers:
+        order = np.lexsort((numbers, D[i]))
+        lists.append([int(j) for j in order if j != i][:k])
+    return lists
+
+
+def assert_pairs(found, expected, D):
+    pairs, distances = found
+    assert pairs.dtype == np.intp
+    assert pairs.tolist() == [list(pair) for pair in expected]
+    np.testing.assert_allclose(distances, D[pairs[:, 0], pairs[:, 1]], rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("kind", ["real", "integer", "repeated", "far from the origin"])
+@pytest.mark.parametrize("n_features", [1, 3, 20])
+def test_pairs_of_all_shapes(kind, n_features):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, n_features))
+    X = {
+        "real": X,
+        "integer": np.round(2 * X),
+        "repeated": X[rng.integers(40, size=120)],
+        "far from the origin": X + 1e8,
+    }[kind]
+    D = cdist(X, X)
+    graph = NeighborGraph.build(X, n_neighbors=5)
+    assert_pairs(local_pairs(graph), brute_force(nearest(D, 5)), D)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    arrays(float, st.tuples(st.integers(3, 20), st.integers(1, 3)), elements=st.integers(0, 6)),
+    st.integers(1, 4),
+)
+def test_any_points(X, k):
+    X[0], X[1] = -1, 7  # not all are equal
+    k = min(k, len(X) - 1)
+    D = cdist(X, X)
+    graph = NeighborGraph.build(X, n_neighbors=k, weights="binary")
+    assert_pairs(local_pairs(graph), brute_force(nearest(D, k)), D)
+
+
+def test_two_points():
+    for metric in ("euclidean", "manhattan"):
+        graph = NeighborGraph.build([[0.0, 0.0], [3.0, 0.0]], n_neighbors=1, metric=metric)
+        pairs, distances = local_pairs(graph)
+        assert pairs.tolist() == [[0, 1]]
+        assert distances.tolist() == [3]
+
+
+def test_complete_graph_gains_nothing():
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    pairs, distances = local_pairs(NeighborGraph.build(X, n_neighbors=11))
+    assert pairs.tolist() == [list(pair) for pair in combinations(range(12), 2)]
+    np.testing.assert_allclose(distances, cdist(X, X)[np.triu_indices(12, 1)])
+
+
+def test_edges_have_the_lengths_of_the_graph():
+    X = np.random.default_rng(0).normal(size=(90, 3))
+    for metric in ("euclidean", "manhattan", "cosine"):
+        graph = NeighborGraph.build(X, n_neighbors=4, metric=metric)
+        pairs, distances = local_pairs(graph)
+        found = sp.csr_array((distances, pairs.T), shape=(90, 90))
+        stored = sp.triu(graph.distances).tocoo()
+        np.testing.assert_array_equal(found.toarray()[stored.row, stored.col], stored.data)
+
+
+@pytest.mark.parametrize("neighborhood", [{"n_neighbors": 4}, {"radius": 3.0}])
+def test_bridges_belong_to_no_neighborhood(neighborhood):
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(30, 2)), rng.normal(size=(30, 2)) + 50])
+    graph = NeighborGraph.build(X, **neighborhood)
+    without, lengths = local_pairs(graph)
+    joined = graph.connected()
+    assert len(joined.bridges) == 1
+    pairs, distances = local_pairs(joined)
+    is_bridge = (pairs == np.sort(joined.bridges[0])).all(axis=1)
+    assert is_bridge.sum() == 1
+    np.testing.assert_array_equal(pairs[~is_bridge], without)
+    np.testing.assert_array_equal(distances[~is_bridge], lengths)
+    np.testing.assert_allclose(
+        distances[is_bridge], np.linalg.norm(np.diff(X[joined.bridges[0]], axis=0))
+    )
+
+
+@pytest.mark.filterwarnings("ignore::labelfold.exceptions.HubnessWarning")
+def test_hub_does_not_join_all_around_it():
+    X = np.vstack([np.zeros(40), np.eye(40)])  # the first is nearest to all
+    graph = NeighborGraph.build(X, n_neighbors=2, weights="binary")
+    assert graph.statistics.largest_neighborhood == 40
+    pairs, _ = local_pairs(graph)
+    assert len(pairs) <= 41 * 2 * 3 / 2
+
+
+def test_radius():
+    X = np.random.default_rng(0).random((100, 2))
+    D = cdist(X, X)
+    lists = [[j for j in np.flatnonzero(D[i] <= 0.25) if j != i] for i in range(100)]
+    graph = NeighborGraph.build(X, radius=0.25)
+    assert graph.statistics.largest_neighborhood > graph.recipe.n_neighbors
+    assert_pairs(local_pairs(graph), brute_force(lists), D)
+
+
+def test_order_of_rows():
+    X = np.random.default_rng(0).normal(size=(150, 4))
+    order = np.random.default_rng(1).permutation(150)
+    pairs, distances = local_pairs(NeighborGraph.build(X, n_neighbors=6))
+    permuted, lengths = local_pairs(NeighborGraph.build(X[order], n_neighbors=6))
+    back = np.sort(order[permuted], axis=1)
+    sorting = np.lexsort(back.T[::-1])
+    np.testing.assert_array_equal(back[sorting], pairs)
+    np.testing.assert_array_equal(lengths[sorting], distances)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan"])
+def test_sparse_equals_dense(metric):
+    X = sp.random_array((120, 30), density=0.3, random_state=np.random.default_rng(0)).toarray()
+    X[:, 0] = 0.5  # no empty row
+    dense = local_pairs(NeighborGraph.build(X, n_neighbors=5, metric=metric))
+    sparse = local_pairs(NeighborGraph.build(sp.csr_array(X), n_neighbors=5, metric=metric))
+    np.testing.assert_array_equal(dense[0], sparse[0])
+    np.testing.assert_allclose(dense[1], sparse[1], rtol=1e-12)
+
+
+def largest_step(a, b):
+    return np.abs(a - b).max()
+
+
+@pytest.mark.parametrize(
+    ("metric", "name"),
+    [
+        ("manhattan", "cityblock"),
+        ("cosine", "cosine"),
+        ("sqeuclidean", "sqeuclidean"),
+        ("canberra", "canberra"),
+        (largest_step, "chebyshev"),
+    ],
+)
+def test_any_metric(metric, name):
+    X = np.random.default_rng(0).random((60, 6))
+    D = cdist(X, X, name)
+    graph = NeighborGraph.build(X, n_neighbors=4, metric=metric, weights="binary")
+    assert_pairs(local_pairs(graph), brute_force(nearest(D, 4)), D)
+
+
+def test_lengths_of_pairs_in_any_order():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    rows, columns = np.array([7, 2, 7, 29, 0]), np.array([1, 9, 0, 3, 5])
+    for metric, name in (("euclidean", "euclidean"), ("manhattan", "cityblock")):
+        graph = NeighborGraph.build(X, n_neighbors=3, metric=metric)
+        expected = cdist(X, X, name)[rows, columns]
+        np.testing.assert_allclose(graph.index.lengths(rows, columns), expected, rtol=1e-14)
+    graph = NeighborGraph.build(cdist(X, X), n_neighbors=3, metric="precomputed")
+    np.testing.assert_array_equal(graph.index.lengths(rows, columns), cdist(X, X)[rows, columns])
+
+
+@pytest.mark.parametrize("as_given", [np.asarray, sp.csr_array])
+def test_all_distances_precomputed(as_given):
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    D = cdist(X, X)
+    graph = NeighborGraph.build(as_given(D), n_neighbors=4, metric="precomputed")
+    assert_pairs(local_pairs(graph), brute_force(nearest(D, 4)), D)
+
+
+def test_enough_distances_precomputed():
+    X = np.linspace(0, 1, 30)[:, None] ** 2
+    given = KNeighborsTransformer(n_neighbors=12).fit_transform(X)
+    graph = NeighborGraph.build(given, n_neighbors=4, metric="precomputed")
+    assert_pairs(local_pairs(graph), brute_force(nearest(cdist(X, X), 4)), cdist(X, X))
+
+
+def test_distances_missing_from_precomputed():
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    given = KNeighborsTransformer(n_neighbors=4).fit_transform(X)
+    graph = NeighborGraph.build(given, n_neighbors=4, metric="precomputed")
+    missing = set(brute_force(nearest(cdist(X, X), 4))) - set(zip(*given.nonzero(), strict=True))
+    missing = sorted(pair for pair in missing if given[pair[::-1]] == 0)
+    i, j = missing[0]
+    message = rf"^{len(missing)} distances .* rows {i} and {j}: "
+    with pytest.raises(ValueError, match=message):
+        local_pairs(graph)
