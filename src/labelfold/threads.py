@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from joblib import effective_n_jobs
 from threadpoolctl import threadpool_info, threadpool_limits
 
-__all__ = ["for_each", "limit_threads", "thread_limit"]
+__all__ = ["Team", "for_each", "limit_threads", "thread_limit"]
 
 Part = TypeVar("Part")
 
@@ -65,4 +65,33 @@ def for_each(work: Callable[[Part], None], parts: Iterable[Part], n_threads: int
         return
     with ThreadPoolExecutor(n_threads) as threads:
         for done in [threads.submit(work, part) for part in parts]:
+            done.result()
+
+
+class Team:
+    """Threads that stay together for many short passes, and part on leaving the ``with`` block.
+
+    Parameters
+    ----------
+    n_threads : int
+        Number of threads; 1 works in the caller's.
+    """
+
+    def __init__(self, n_threads: int) -> None:
+        self._threads = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._threads is not None:
+            self._threads.shutdown()
+
+    def each(self, work: Callable[[Part], None], parts: Sequence[Part]) -> None:
+        """Call ``work`` for every part; a single one in the caller's thread."""
+        if self._threads is None or len(parts) == 1:
+            for part in parts:
+                work(part)
+            return
+        for done in [self._threads.submit(work, part) for part in parts]:
             done.result()

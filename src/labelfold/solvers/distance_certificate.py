@@ -1,0 +1,118 @@
+"""How good an unfolding is: errors of distances, objective, and a bound that no map can pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelfold.solvers.distance_problem import DistanceProblem
+
+__all__ = ["DistanceErrors", "UnfoldingCertificate", "measure_errors"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class DistanceErrors:
+    """Relative errors of the distances that had to be kept; a cap errs only where exceeded.
+
+    Parameters
+    ----------
+    rms_squared : float
+        sqrt(sum (q - d)^2 / sum d^2) for squared distances q that ought to be d.
+    largest_squared : float
+        Largest |q - d| / d.
+    rms : float
+        sqrt(sum (sqrt(q) - sqrt(d))^2 / sum d), on distances.
+    largest : float
+        Largest |sqrt(q) - sqrt(d)| / sqrt(d).
+    """
+
+    rms_squared: float
+    largest_squared: float
+    rms: float
+    largest: float
+
+
+def measure_errors(problem: DistanceProblem, R: Array) -> DistanceErrors:
+    """Measure what a map does to the distances; edges of length zero relative to the mean one."""
+    d, q = problem.squares, problem.lengths(R)
+    if len(d) == 0:
+        return DistanceErrors(0.0, 0.0, 0.0, 0.0)
+    h, g = q - d, np.sqrt(q) - np.sqrt(d)
+    h, g = (np.where(problem.caps, np.maximum(x, 0), x) for x in (h, g))
+    mean = float(np.mean(d)) or 1.0
+    base = np.where(d > 0, d, mean)
+    return DistanceErrors(
+        rms_squared=float(np.linalg.norm(h) / (np.linalg.norm(d) or 1.0)),
+        largest_squared=float(np.max(np.abs(h) / base)),
+        rms=float(np.linalg.norm(g) / (np.sqrt(np.sum(d)) or 1.0)),
+        largest=float(np.max(np.abs(g) / np.sqrt(base))),
+    )
+
+
+@dataclass(frozen=True)
+class UnfoldingCertificate:
+    """Evidence for an unfolding.
+
+    Parameters
+    ----------
+    solver : str
+        "lowrank" or "conic".
+    errors : DistanceErrors
+        How well distances are kept.
+    objective : float
+        <C, K> of the map, in squared units of the data.
+    bound : float
+        What no Gram matrix that keeps all distances can exceed, from dual multipliers.
+    slack : float
+        What the violated distances may have bought: the multipliers' y . (q - d), scaled as in the
+        bound. A map that errs can pass the bound by it.
+    rank : int
+        Columns of the Gram matrix's factor.
+    n_iter : int
+        Steps of the solver.
+    tol : float
+        What ``errors.rms_squared`` had to reach.
+    stopped_by : str
+        What ended the work: "tolerance", "iterations", "time" or "standstill".
+    """
+
+    solver: str
+    errors: DistanceErrors
+    objective: float
+    bound: float
+    slack: float
+    rank: int
+    n_iter: int
+    tol: float
+    stopped_by: str
+
+    @property
+    def gap(self) -> float:
+        """(bound + slack - objective) / objective: at most so much is left to gain.
+
+        On a connected graph strong duality holds, so that the gap of exact solutions is 0. Where
+        four or more points are all joined, no Gram matrix of lower rank is near that keeps their
+        distances: multipliers grow without limit as accuracy does, and the bound lags behind.
+        """
+        if self.objective <= 0:
+            return 0.0 if self.bound <= 0 else np.inf
+        return (self.bound + self.slack - self.objective) / self.objective
+
+    @property
+    def ok(self) -> bool:
+        """Whether distances are kept as asked, and the solver came to rest."""
+        return self.errors.rms_squared <= self.tol and self.stopped_by == "tolerance"
+
+    def __str__(self) -> str:
+        verdict = "ok" if self.ok else f"NOT converged (stopped by {self.stopped_by})"
+        e = self.errors
+        return (
+            f"{verdict}: squared distances kept to {e.rms_squared:.1e} (rms, asked {self.tol:.0e}) "
+            f"and {e.largest_squared:.1e} (worst edge), distances to {e.rms:.1e} and "
+            f"{e.largest:.1e}; objective {self.objective:.6g}, no map exceeds {self.bound:.6g}, "
+            f"gap {self.gap:.1%}; rank {self.rank}, {self.n_iter} steps of {self.solver}."
+        )

@@ -1,0 +1,253 @@
+"""Squared distances to keep and a spread to make large: the problem behind all semidefinite maps.
+
+R holds a point a row, K = R R^T its Gram matrix. Over R, or over positive semidefinite K,
+
+    maximise    <C, K>
+    subject to  |r_i - r_j|^2  = d_e     for an edge e = (i, j),
+                |r_i - r_j|^2 <= d_e     for a cap,
+                y_s R[i_s, c_s] >= m     for a half-space s        (over R only)
+
+with C the Laplacian of a weighted graph of pairs, a multiple of the complete graph among them. ISM
+eq. 1 and 4: C = I - 11^T / n is maximum variance unfolding (``variance=1``), the pairs of points
+and their furthest ones are maximum furthest neighbour unfolding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+__all__ = ["DistanceProblem", "HalfSpaces", "Merger", "Spread", "edge_laplacian"]
+
+Array = NDArray[np.float64]
+Pairs = NDArray[np.intp]
+
+
+def _no_pairs() -> Pairs:
+    return np.empty((0, 2), dtype=np.intp)
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """<C, R R^T> = variance * sum_i m_i |r_i - r|^2 + sum_p w_p |r_i - r_j|^2.
+
+    Parameters
+    ----------
+    variance : float, default=0.0
+        Weight of the squared distances from the mean r.
+    pairs : ndarray of shape (n_pairs, 2)
+        Pairs p = (i, j); none by default.
+    weights : ndarray of shape (n_pairs,)
+        w, nonnegative.
+    masses : ndarray of shape (n_points,), default=None
+        m: how many points each row stands for; None is one each.
+    """
+
+    variance: float = 0.0
+    pairs: Pairs = field(default_factory=_no_pairs)
+    weights: Array = field(default_factory=lambda: np.empty(0))
+    masses: Array | None = None
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether there is nothing to maximise, and any map that keeps the distances will do."""
+        return self.variance == 0 and not np.any(self.weights)
+
+    def masses_of(self, n_points: int) -> Array:
+        """Return m."""
+        return np.ones(n_points) if self.masses is None else self.masses
+
+    def product(self, R: Array) -> Array:
+        """Return C R."""
+        product = np.zeros_like(R)
+        if self.variance:
+            masses = self.masses_of(len(R))
+            product += self.variance * masses[:, None] * (R - masses @ R / masses.sum())
+        if len(self.pairs):
+            product += edge_laplacian(len(R), self.pairs, self.weights) @ R
+        return product
+
+    def value(self, R: Array) -> float:
+        """Return <C, R R^T>."""
+        R = R - R.mean(axis=0)  # C 1 = 0: less to cancel
+        return float(np.sum(R * self.product(R)))
+
+    def matrix(self, n_points: int) -> Array:
+        """Return C, dense."""
+        return self.product(np.eye(n_points))
+
+
+@dataclass(frozen=True, eq=False)
+class HalfSpaces:
+    """The constraints signs * R[points, axes] >= margin.
+
+    Parameters
+    ----------
+    points, axes : ndarray of shape (n_half_spaces,)
+        Rows and columns of R.
+    signs : ndarray of shape (n_half_spaces,)
+        +1 or -1.
+    margin : float
+        m, in the units of R.
+    """
+
+    points: NDArray[np.intp]
+    axes: NDArray[np.intp]
+    signs: Array
+    margin: float
+
+    def slacks(self, R: Array) -> Array:
+        """Return g = y R[i, c] - m; negative where violated."""
+        return np.asarray(self.signs * R[self.points, self.axes] - self.margin)
+
+
+@dataclass(frozen=True, eq=False)
+class DistanceProblem:
+    """The problem of the module's first lines.
+
+    Parameters
+    ----------
+    n_points : int
+        Number of rows of R.
+    edges : ndarray of shape (n_edges, 2)
+        Pairs e = (i, j).
+    squares : ndarray of shape (n_edges,)
+        Squared lengths d.
+    spread : Spread
+        What to make large.
+    is_cap : ndarray of shape (n_edges,), default=None
+        Whether a pair may also be closer than d; None for none.
+    half_spaces : HalfSpaces, default=None
+        Sides on which points must lie.
+    """
+
+    n_points: int
+    edges: Pairs
+    squares: Array
+    spread: Spread
+    is_cap: NDArray[np.bool_] | None = None
+    half_spaces: HalfSpaces | None = None
+
+    @property
+    def caps(self) -> NDArray[np.bool_]:
+        """Whether each edge is a cap."""
+        return np.zeros(len(self.edges), dtype=bool) if self.is_cap is None else self.is_cap
+
+    @property
+    def n_pieces(self) -> int:
+        """Number of pieces that edges and caps leave apart: beyond one, spread has no bound."""
+        return int(connected_components(self._joined(np.ones(len(self.edges))), directed=False)[0])
+
+    def lengths(self, R: Array) -> Array:
+        """Return q: the squared length of every edge."""
+        i, j = self.edges.T
+        return np.asarray(np.sum((R[i] - R[j]) ** 2, axis=1))
+
+    def violations(self, R: Array) -> Array:
+        """Return h = q - d, for caps its positive part."""
+        h = self.lengths(R) - self.squares
+        return np.where(self.caps, np.maximum(h, 0), h)
+
+    def scaled(self) -> tuple[DistanceProblem, float]:
+        """Return the problem in units of the root mean square edge length, and that length."""
+        unit = float(np.sqrt(np.mean(self.squares))) if len(self.squares) else 1.0
+        unit = unit or 1.0
+        halves = self.half_spaces
+        if halves is not None:
+            halves = replace(halves, margin=halves.margin / unit)
+        return replace(self, squares=self.squares / unit**2, half_spaces=halves), unit
+
+    def without_zero_edges(self) -> Merger:
+        """Return the problem with points at distance zero made one.
+
+        A zero edge has no derivative where it is kept, which would hold up every solver. Of
+        parallel edges the mean square is kept.
+        """
+        is_zero = self.squares == 0
+        _, found = connected_components(self._joined(is_zero), directed=False)
+        numbers = np.asarray(found, dtype=np.intp)
+        n = int(numbers.max()) + 1
+        edges, squares, caps, edge_numbers = _merged(numbers[self.edges], self.squares, self.caps)
+        pairs = numbers[self.spread.pairs]
+        apart = pairs[:, 0] != pairs[:, 1]
+        masses = np.bincount(numbers, weights=self.spread.masses_of(self.n_points)).astype(float)
+        spread = replace(
+            self.spread, pairs=pairs[apart], weights=self.spread.weights[apart], masses=masses
+        )
+        halves = self.half_spaces
+        if halves is not None:
+            halves = replace(halves, points=numbers[halves.points])
+        merged = DistanceProblem(n, edges, squares, spread, caps, halves)
+        return Merger(merged, numbers, edge_numbers)
+
+    def _joined(self, keep: NDArray[Any]) -> sp.coo_array:
+        kept = self.edges[keep.astype(bool)]
+        shape = (self.n_points, self.n_points)
+        return sp.coo_array((np.ones(len(kept)), (kept[:, 0], kept[:, 1])), shape=shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Merger:
+    """A problem without zero edges, and the way there and back.
+
+    Parameters
+    ----------
+    problem : DistanceProblem
+        The smaller problem.
+    point_numbers, edge_numbers : ndarray of shape (n_points,) and (n_edges,)
+        Number of each point and edge there; -1 for edges that are gone.
+    """
+
+    problem: DistanceProblem
+    point_numbers: NDArray[np.intp]
+    edge_numbers: NDArray[np.intp]
+
+    def merge_points(self, R: Array) -> Array:
+        """Return coordinates of the merged points, the mean of their parts'."""
+        merged = np.zeros((self.problem.n_points, R.shape[1]))
+        np.add.at(merged, self.point_numbers, R)
+        return np.asarray(merged / np.bincount(self.point_numbers)[:, None])
+
+    def merge_multipliers(self, y: Array) -> Array:
+        """Return multipliers of the merged edges: parallel ones add up."""
+        kept = self.edge_numbers >= 0
+        n = len(self.problem.edges)
+        return np.bincount(self.edge_numbers[kept], y[kept], n).astype(float)
+
+    def split_multipliers(self, y: Array) -> Array:
+        """Return multipliers of the edges as they were: parallel ones share, zero ones have none.
+
+        A zero edge's may be any large number, and the bound does not depend on it.
+        """
+        kept = self.edge_numbers >= 0
+        counts = np.bincount(self.edge_numbers[kept], minlength=len(self.problem.edges))
+        split = np.zeros(len(self.edge_numbers))
+        split[kept] = (y / counts)[self.edge_numbers[kept]]
+        return split
+
+
+def edge_laplacian(n_points: int, edges: Pairs, weights: Array) -> sp.csr_array:
+    """Return L(w) = sum_e w_e (e_i - e_j) (e_i - e_j)^T."""
+    i, j = edges.T
+    rows, columns = np.concatenate([i, j, i, j]), np.concatenate([j, i, i, j])
+    values = np.concatenate([-weights, -weights, weights, weights])
+    return sp.csr_array((values, (rows, columns)), shape=(n_points, n_points))
+
+
+def _merged(
+    edges: Pairs, squares: Array, caps: NDArray[np.bool_]
+) -> tuple[Pairs, Array, NDArray[np.bool_], NDArray[np.intp]]:
+    """Return every pair once with its mean square, edges and caps apart, and each one's number."""
+    numbers = np.full(len(edges), -1, dtype=np.intp)
+    apart = np.flatnonzero(edges[:, 0] != edges[:, 1])
+    keys = np.column_stack([np.sort(edges[apart], axis=1), caps[apart]])
+    unique, inverse = np.unique(keys, axis=0, return_inverse=True)
+    numbers[apart] = inverse.ravel()
+    counts = np.bincount(numbers[apart], minlength=len(unique))
+    means = np.bincount(numbers[apart], squares[apart], len(unique)).astype(float) / counts
+    return unique[:, :2].astype(np.intp), means, np.asarray(unique[:, 2] == 1), numbers

@@ -1,0 +1,417 @@
+"""Distance problems over R with K = R R^T: augmented Lagrangian, rank as needed, best point kept.
+
+Every round descends on the augmented Lagrangian for a number of steps, takes the forces as the new
+multipliers, and stiffens the edges when the violation did not shrink fourfold (ISM section 2.1).
+Three things make it quick, all measured in decision record 9:
+
+- the first stiffness is small, so that the map is stretched open before it is made isometric;
+- an edge's stiffness follows its multiplier. Four neighbours in a curved sheet are a flat
+  tetrahedron, whose thickness is held by forces a thousand times the usual ones;
+- columns of R that died out are revived by noise below the violation, as rank that the loose
+  problem has no use for is needed by the tight one (the staircase of Burer and Monteiro).
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelfold.progress import Progress, report_nothing
+from labelfold.solvers.augmented_lagrangian import AugmentedLagrangian, Descent, Multipliers
+from labelfold.solvers.distance_certificate import DistanceErrors, measure_errors
+from labelfold.solvers.distance_problem import DistanceProblem, Merger, Spread
+from labelfold.solvers.dual_bound import DualBound, bound_from
+from labelfold.solvers.laplacian_factor import stays_sparse
+from labelfold.threads import Team
+
+__all__ = ["LowRankLimits", "LowRankSolution", "Round", "solve_lowrank"]
+
+Array = NDArray[np.float64]
+
+STEPS_A_ROUND = 30
+SHRINK = 4.0  # the violation must shrink by it in a round, or edges are stiffened
+GROWTH = 2.0  # of the stiffness
+# In units of the tension at which equal edges all over hold the objective.
+FIRST_STIFFNESS, WARM_STIFFNESS, LARGEST_STIFFNESS = 0.25, 10.0, 100.0
+MOST_UNEVEN = 1e6  # stiffness of an edge relative to that of one with the median tension
+WEAK = 0.1  # mean square of a column, relative to the violation, below which it is revived
+NOISE = 1e-3  # mean square of what revives it, likewise
+SPARE = 2  # columns that rank "auto" keeps beyond those in use
+SETTLED = 5  # rounds over which the objective must have come to rest
+DROP = 0.7  # of the violation since restoration was last tried, before it is tried again
+STANDSTILL = 200  # rounds without a lower violation
+RESTORATION, RESTORABLE = (
+    200,
+    8.0,
+)  # steps at the end, and the errors beyond tolerance they may mend
+BOUND_ROUNDS, BOUND_STEPS, BOUND_STIFFNESS = 2, 300, 10.0
+
+
+@dataclass(frozen=True)
+class LowRankLimits:
+    """When to stop.
+
+    Parameters
+    ----------
+    tol : float, default=1e-3
+        Root mean square error of squared distances, relative, at which a map is isometric.
+    objective_tol : float, default=None
+        Relative change of the objective over five rounds below which it is at rest; None is
+        ``max(tol, 1e-4)``.
+    max_iter : int, default=20_000
+        Number of steps.
+    max_time : float, default=None
+        Seconds; None for any.
+    """
+
+    tol: float = 1e-3
+    objective_tol: float | None = None
+    max_iter: int = 20_000
+    max_time: float | None = None
+
+
+@dataclass(frozen=True)
+class Round:
+    """Where a round ended: step count, seconds, stiffness, rank, objective and errors."""
+
+    n_iter: int
+    seconds: float
+    stiffness: float
+    rank: int
+    objective: float
+    corrected: float
+    rms_error: float
+    largest_error: float
+
+
+@dataclass(frozen=True, eq=False)
+class LowRankSolution:
+    """The map, its multipliers and how it was come by.
+
+    Parameters
+    ----------
+    R : ndarray of shape (n_points, rank)
+        Coordinates along principal axes, centred where nothing forbids it.
+    multipliers : Multipliers
+        Of edges, caps and half-spaces.
+    errors : DistanceErrors
+        How well distances are kept.
+    objective : float
+        <C, R R^T>.
+    bound : DualBound
+        The least upper bound on the objective that the multipliers of any round gave.
+    converged : bool
+        Whether tolerances were met before a limit was.
+    stopped_by : {"tolerance", "iterations", "time", "standstill"}
+        What ended the work.
+    history : tuple of Round
+        One entry a round.
+    """
+
+    R: Array = field(repr=False)
+    multipliers: Multipliers = field(repr=False)
+    errors: DistanceErrors
+    objective: float
+    bound: DualBound
+    converged: bool
+    stopped_by: str
+    history: tuple[Round, ...] = field(repr=False)
+
+    @property
+    def n_iter(self) -> int:
+        """Number of steps."""
+        return self.history[-1].n_iter if self.history else 0
+
+
+def solve_lowrank(
+    problem: DistanceProblem,
+    start: Array,
+    *,
+    rank: int | None = None,
+    limits: LowRankLimits | None = None,
+    multipliers: Multipliers | None = None,
+    n_threads: int = 1,
+    seed: int = 0,
+    progress: Progress = report_nothing,
+) -> LowRankSolution:
+    """Solve a distance problem.
+
+    Parameters
+    ----------
+    problem : DistanceProblem
+        In any units; edges of length zero make one point of two.
+    start : ndarray of shape (n_points, any)
+        Where to begin: see :mod:`labelfold.solvers.starts`. It may violate everything. Columns
+        beyond the rank are dropped, missing ones filled with noise.
+    rank : int, default=None
+        Columns of R; None grows the rank while that pays, and drops idle columns at the end.
+    limits : LowRankLimits, default=None
+        When to stop.
+    multipliers : Multipliers, default=None
+        Of an earlier solve, for a warm start.
+    n_threads : int, default=1
+        Threads that share the passes over edges; the result does not depend on it.
+    seed : int, default=0
+        Fixes the noise.
+    progress : Progress, default=report_nothing
+        Called once a round with objective and distance error.
+
+    Returns
+    -------
+    LowRankSolution
+        The best point met: the one with the least violation, once tolerances are out of reach.
+    """
+    merger = problem.without_zero_edges()
+    scaled, unit = merger.problem.scaled()
+    if not scaled.spread.is_zero and scaled.n_pieces > 1:
+        raise ValueError(
+            f"The edges leave {scaled.n_pieces} pieces that can be moved apart without end, so "
+            "that the spread has no maximum: join them by edges or caps."
+        )
+    with Team(n_threads) as team:
+        rounds = _Rounds(scaled, merger.merge_points(start) / unit, rank, limits, team, seed)
+        if multipliers is not None:
+            y = merger.merge_multipliers(multipliers.edges)
+            rounds.y = Multipliers(y, multipliers.half_spaces)
+        stopped_by = rounds.run(progress)
+    return rounds.solution(stopped_by, problem, merger, unit)
+
+
+class _Rounds:
+    """The outer iteration, on a problem in units of the root mean square edge length."""
+
+    def __init__(
+        self,
+        problem: DistanceProblem,
+        start: Array,
+        rank: int | None,
+        limits: LowRankLimits | None,
+        team: Team,
+        seed: int,
+    ) -> None:
+        self.problem, self.limits, self.team = problem, limits or LowRankLimits(), team
+        self.lagrangian = AugmentedLagrangian(problem, team)
+        self.sparse = stays_sparse(problem.n_points, problem.edges)
+        self.noise = np.random.default_rng(seed)
+        self.grows = rank is None
+        self.R = self._with_columns(start, rank or self._first_rank(start))
+        n_halves = 0 if problem.half_spaces is None else len(problem.half_spaces.points)
+        self.y = Multipliers(np.zeros(len(problem.edges)), np.zeros(n_halves))
+        self.began = time.perf_counter()
+        self.history: list[Round] = []
+        self.bound = DualBound()
+        self.tried = np.inf  # violation when restoration was last tried
+        self.n_iter = 0
+
+    # ---- the rounds
+
+    def run(self, progress: Progress) -> str:
+        """Go on until a limit is met, and tell which."""
+        lengths = np.sqrt(self.problem.squares)
+        self.bound = bound_from(self.problem, 1 / lengths, sparse=self.sparse)
+        tension = self._uniform_tension()
+        sigma = (WARM_STIFFNESS if np.any(self.y.edges) else FIRST_STIFFNESS) * tension
+        least = np.inf
+        stopped_by = ""
+        while not stopped_by:
+            self._one_round(sigma)
+            now = self._record(sigma)
+            note = f"objective {now.objective:.5g}, distance error {now.rms_error:.1e}"
+            progress("unfolding", now.n_iter, self.limits.max_iter, note=note)
+            if now.rms_error > least / SHRINK:
+                sigma = min(sigma * GROWTH, LARGEST_STIFFNESS * tension)
+            least = min(least, now.rms_error)
+            stopped_by = self._verdict()
+            if not stopped_by:
+                self._tend_columns(now.rms_error)
+        self._tighten_bound(tension)
+        self.R = self._restored()
+        return stopped_by
+
+    def _one_round(self, sigma: float) -> None:
+        descent = Descent(
+            self.lagrangian, self.R, self.y, sigma, self._factors(), exact=self.sparse
+        )
+        size = np.linalg.norm(self.problem.spread.product(self.R)) or 1.0
+        steps = min(STEPS_A_ROUND, max(self.limits.max_iter - self.n_iter, 1))
+        descent.run(steps, 1e-9 * float(size))
+        self.R, self.y = descent.R, descent.multipliers
+        if self.problem.half_spaces is None:
+            self.R = self.R - self.R.mean(axis=0)
+        self.n_iter += max(descent.n_steps, 1)
+
+    def _record(self, sigma: float) -> Round:
+        errors = measure_errors(self.problem, self.R)
+        objective = self.problem.spread.value(self.R)
+        held = float(self.y.edges @ self.problem.violations(self.R))
+        self.history.append(
+            Round(
+                n_iter=self.n_iter,
+                seconds=time.perf_counter() - self.began,
+                stiffness=sigma,
+                rank=self.R.shape[1],
+                objective=objective,
+                corrected=objective - held,
+                rms_error=errors.rms_squared,
+                largest_error=errors.largest_squared,
+            )
+        )
+        return self.history[-1]
+
+    def _verdict(self) -> str:
+        """Return what ends the work now, "" if nothing does."""
+        limits, now = self.limits, self.history[-1]
+        recent = [r.corrected for r in self.history[-SETTLED:]]
+        rest = limits.objective_tol or max(limits.tol, 1e-4)
+        at_rest = len(recent) == SETTLED and np.ptp(recent) <= rest * abs(now.corrected)
+        if at_rest and now.rms_error <= min(RESTORABLE * limits.tol, DROP * self.tried):
+            self.tried = now.rms_error
+            if self._is_feasible():
+                return "tolerance"
+        if now.n_iter >= limits.max_iter:
+            return "iterations"
+        if limits.max_time is not None and now.seconds >= limits.max_time:
+            return "time"
+        past = [r.rms_error for r in self.history[-STANDSTILL:]]
+        if len(past) == STANDSTILL and min(past[STANDSTILL // 2 :]) > 0.99 * min(past):
+            return "standstill"
+        return ""
+
+    # ---- feasibility
+
+    def _is_feasible(self) -> bool:
+        """Tell whether restoration brings the map within tolerance."""
+        R, halves = self._restored(), self.problem.half_spaces
+        if halves is not None and np.min(halves.slacks(R), initial=0) < -self.limits.tol:
+            return False
+        return measure_errors(self.problem, R).rms_squared <= self.limits.tol
+
+    def _restored(self) -> Array:
+        """Return the map after steps towards the distances that leave the objective aside.
+
+        From where the multipliers brought it, they hardly change the objective: 100 steps lowered
+        the error fivefold, and the objective by less than 1 part in 10,000.
+        """
+        feasibility = AugmentedLagrangian(replace(self.problem, spread=Spread()), self.team)
+        even, none = (
+            np.ones(len(self.y.edges)),
+            Multipliers(0 * self.y.edges, 0 * self.y.half_spaces),
+        )
+        descent = Descent(feasibility, self.R, none, 1.0, even, exact=self.sparse)
+        for _ in range(RESTORATION // 10):
+            if measure_errors(self.problem, descent.R).rms_squared <= 0.9 * self.limits.tol:
+                break
+            descent.run(10, 0.0)
+        return descent.R
+
+    # ---- stiffness
+
+    def _tensions(self) -> Array:
+        return np.abs(self.y.edges) * np.sqrt(self.problem.squares)
+
+    def _typical_tension(self) -> float:
+        pulling = self._tensions()
+        pulling = pulling[pulling > 0]
+        return float(np.median(pulling)) if len(pulling) else 1.0
+
+    def _factors(self) -> Array:
+        """Return f: stiffness follows tension where that is more than usual."""
+        if self.problem.spread.is_zero:
+            return np.ones(len(self.problem.edges))
+        return np.clip(self._tensions() / self._typical_tension(), 1, MOST_UNEVEN)
+
+    def _uniform_tension(self) -> float:
+        """Return the tension at which equal edges all over hold the objective."""
+        if self.problem.spread.is_zero or self.bound.multipliers is None:
+            return 100.0
+        return float(np.median(self.bound.multipliers * np.sqrt(self.problem.squares)))
+
+    # ---- rank
+
+    def _first_rank(self, start: Array) -> int:
+        return min(max(start.shape[1], 3) + SPARE, self._most_columns())
+
+    def _most_columns(self) -> int:
+        """Return the rank at which no map but the best is stable (Burer and Monteiro)."""
+        enough = int(np.ceil(np.sqrt(2 * len(self.problem.edges)))) + 1
+        return max(min(self.problem.n_points - 1, enough), 1)
+
+    def _with_columns(self, R: Array, rank: int) -> Array:
+        """Return R with a number of columns, the strongest if there were more."""
+        if R.shape[1] > rank:
+            if self.problem.half_spaces is not None:
+                raise ValueError(f"start has {R.shape[1]} columns, more than rank={rank}.")
+            centred = R - R.mean(axis=0)
+            R = centred @ np.linalg.svd(centred, full_matrices=False)[2][:rank].T
+        noise = 1e-3 * self.noise.standard_normal((len(R), rank - R.shape[1]))
+        return np.hstack([R, noise])
+
+    def _tend_columns(self, error: float) -> None:
+        """Revive columns that died out; add more where the rank may grow and all are in use."""
+        halves = self.problem.half_spaces
+        if halves is None:
+            self.R = self.R @ np.linalg.svd(self.R, full_matrices=False)[2].T
+        weak = np.mean(self.R**2, axis=0) < WEAK * error
+        if halves is not None:
+            weak[np.unique(halves.axes)] = False
+        rank = self.R.shape[1]
+        if self.grows and np.sum(weak) < SPARE and rank < self._most_columns():
+            rank = min(rank + SPARE, self._most_columns())
+            self.R = np.hstack([self.R, np.zeros((len(self.R), rank - self.R.shape[1]))])
+            weak = np.append(weak, np.ones(rank - len(weak), dtype=bool))
+        size = np.sqrt(NOISE * error)
+        self.R[:, weak] += size * self.noise.standard_normal((len(self.R), int(np.sum(weak))))
+
+    # ---- the end
+
+    def _tighten_bound(self, tension: float) -> None:
+        """Improve the bound beyond what the last multipliers give.
+
+        Theirs is poor, as rounds are short and edges stiff. A long descent with softer edges is a
+        proximal step on the dual problem, and its forces are nearly in balance.
+        """
+        if self.problem.spread.is_zero:
+            return
+        y, R, even = self.y, self.R, np.ones(len(self.y.edges))
+        for _ in range(BOUND_ROUNDS):
+            descent = Descent(
+                self.lagrangian, R, y, BOUND_STIFFNESS * tension, even, exact=self.sparse
+            )
+            descent.run(BOUND_STEPS, 0.0)
+            y, R = descent.multipliers, descent.R
+            found = bound_from(self.problem, y.edges, sparse=self.sparse)
+            if found.value < self.bound.value:
+                self.bound = found
+
+    def solution(
+        self, stopped_by: str, problem: DistanceProblem, merger: Merger, unit: float
+    ) -> LowRankSolution:
+        """Return the result in the units of the problem as it was given."""
+        R = self.R
+        if problem.half_spaces is None:
+            R = R @ np.linalg.svd(R, full_matrices=False)[2].T
+            R = R * np.where(R[np.abs(R).argmax(axis=0), np.arange(R.shape[1])] < 0, -1, 1)
+        if self.grows:
+            used = np.mean(R**2, axis=0) >= WEAK * self.history[-1].rms_error
+            used[0] = True
+            R = R[:, used] if problem.half_spaces is None else R
+        R = unit * R[merger.point_numbers]
+        bound = DualBound(
+            self.bound.value * unit**2,
+            None
+            if self.bound.multipliers is None
+            else merger.split_multipliers(self.bound.multipliers),
+        )
+        return LowRankSolution(
+            R=R,
+            multipliers=Multipliers(merger.split_multipliers(self.y.edges), self.y.half_spaces),
+            errors=measure_errors(problem, R),
+            objective=problem.spread.value(R),
+            bound=bound,
+            converged=stopped_by == "tolerance",
+            stopped_by=stopped_by,
+            history=tuple(self.history),
+        )
