@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         graph,
         labels,
         plotting,
+        semidefinite,
         solvers,
         spectral,
     )
@@ -32,16 +33,19 @@ if TYPE_CHECKING:
     from labelfold.graph import NeighborGraph
     from labelfold.labels import PartialLabels, hide_labels
     from labelfold.plotting import EmbeddingDisplay
+    from labelfold.semidefinite import FurthestNeighborUnfolding, MaximumVarianceUnfolding
     from labelfold.spectral import CCDR, LaplacianEigenmaps
 
 __all__ = [
     "CCDR",
     "EmbeddingDisplay",
+    "FurthestNeighborUnfolding",
     "LabeledKFold",
     "LaplacianClassifier",
     "LaplacianEigenmaps",
     "LeastSquaresClassifier",
     "ManifoldClassifier",
+    "MaximumVarianceUnfolding",
     "NeighborGraph",
     "PartialLabels",
     "TransductiveSearchCV",
@@ -56,6 +60,7 @@ __all__ = [
     "hide_labels",
     "labels",
     "plotting",
+    "semidefinite",
     "solvers",
     "spectral",
 ]
@@ -63,11 +68,13 @@ __all__ = [
 _HOME = {
     "CCDR": "labelfold.spectral",
     "EmbeddingDisplay": "labelfold.plotting",
+    "FurthestNeighborUnfolding": "labelfold.semidefinite",
     "LabeledKFold": "labelfold.evaluate",
     "LaplacianClassifier": "labelfold.classify",
     "LaplacianEigenmaps": "labelfold.spectral",
     "LeastSquaresClassifier": "labelfold.classify",
     "ManifoldClassifier": "labelfold.classify",
+    "MaximumVarianceUnfolding": "labelfold.semidefinite",
     "NeighborGraph": "labelfold.graph",
     "PartialLabels": "labelfold.labels",
     "TransductiveSearchCV": "labelfold.evaluate",

@@ -6,10 +6,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from labelfold import (
     CCDR,
+    FurthestNeighborUnfolding,
     LaplacianClassifier,
     LaplacianEigenmaps,
     LeastSquaresClassifier,
     ManifoldClassifier,
+    MaximumVarianceUnfolding,
 )
 from labelfold.evaluate import TransductiveSearchCV
 
@@ -18,6 +20,8 @@ ESTIMATORS = [
     LaplacianEigenmaps(normalization="none", weights="binary"),
     CCDR(),
     CCDR(beta=0.1, n_components=1, eigen_solver="arpack"),
+    MaximumVarianceUnfolding(max_iter=300),
+    FurthestNeighborUnfolding(n_components=1, rank=3, local_angles=True, max_iter=300),
     LaplacianClassifier(),
     LaplacianClassifier("auto", penalty="auto"),
     LaplacianClassifier(10, normalization="degree", weights="heat", eigen_solver="arpack"),
@@ -39,6 +43,7 @@ def cannot_hold(estimator):
 @pytest.mark.filterwarnings("ignore::labelfold.exceptions.DisconnectedGraphWarning")
 @pytest.mark.filterwarnings("ignore::labelfold.exceptions.FewEigenvectorsWarning")
 @pytest.mark.filterwarnings("ignore::labelfold.exceptions.UnreachedPointsWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=cannot_hold)
 def test_scikit_learn_check(estimator, check):
     check(estimator)

@@ -1,0 +1,274 @@
+"""What all unfoldings share: edges from the graph, a solver, a spectrum, and new points.
+
+K = R R^T is the Gram matrix of the map. Its eigenvectors times the roots of its eigenvalues are R
+along principal axes; the first of them are the embedding (SSDE section 2.2).
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.decomposition import TruncatedSVD
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from labelfold.base import GraphEmbedder
+from labelfold.extend.local_average import LocalAverage
+from labelfold.extend.regression import KernelRegression
+from labelfold.graph import NeighborGraph
+from labelfold.graph.local_pairs import local_pairs
+from labelfold.labels import PartialLabels
+from labelfold.progress import Progress
+from labelfold.semidefinite.dimension import gap_dimension
+from labelfold.solvers.conic import solve_conic
+from labelfold.solvers.distance_certificate import UnfoldingCertificate, measure_errors
+from labelfold.solvers.distance_problem import DistanceProblem, Spread
+from labelfold.solvers.lowrank import LowRankLimits, solve_lowrank
+from labelfold.solvers.starts import geodesic_start, random_start, smooth_start
+from labelfold.threads import thread_limit
+
+__all__ = ["NewPoints", "Unfolder"]
+
+Array = NDArray[np.float64]
+
+SOLVERS = ("lowrank", "conic")
+STARTS = ("auto", "data", "geodesic", "smooth", "random")
+DATA_COLUMNS = 10  # principal components of the data that a start keeps
+
+
+class Unfolder(GraphEmbedder):
+    """Base of estimators that keep the distances of a graph and make a spread large.
+
+    A subclass names its objective in ``_spread``.
+    """
+
+    graph_parameters: ClassVar[tuple[str, ...]] = (
+        "n_neighbors",
+        "metric",
+        "neighbor_search",
+        "random_state",
+    )
+
+    embedding_: Array
+    gram_factor_: Array
+    spectrum_: Array
+    certificate_: UnfoldingCertificate
+
+    def __init__(
+        self,
+        n_components: int | str = 2,
+        *,
+        n_neighbors: int = 5,
+        metric: Any = "euclidean",
+        local_angles: bool = False,
+        rank: int | str = "auto",
+        solver: str = "lowrank",
+        start: Any = "auto",
+        tol: float = 1e-3,
+        max_iter: int = 20_000,
+        max_time: float | None = None,
+        neighbor_search: str = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.local_angles = local_angles
+        self.rank = rank
+        self.solver = solver
+        self.start = start
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.neighbor_search = neighbor_search
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @property
+    def extension_(self) -> KernelRegression | LocalAverage:
+        """The map for new points, with its error on left-out rows; made when first asked for."""
+        return self._new_points.extension
+
+    @abstractmethod
+    def _spread(self, graph: NeighborGraph) -> Spread:
+        """Return what to make large."""
+
+    def _embed(
+        self, X: Any, graph: NeighborGraph, labels: PartialLabels, progress: Progress
+    ) -> None:
+        graph = self._join(graph)
+        edges, lengths = local_pairs(graph) if self.local_angles else _neighbor_pairs(graph)
+        problem = DistanceProblem(graph.n_points, edges, lengths**2, self._spread(graph))
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        if self.solver == "conic":
+            R, certificate = self._solve_conic(problem, progress)
+        else:
+            R, certificate = self._solve_lowrank(X, problem, seed, progress)
+        if not certificate.ok:
+            warnings.warn(_advice(certificate), ConvergenceWarning, stacklevel=4)
+        self.graph_ = graph
+        self.gram_factor_ = R
+        self.spectrum_ = np.sum(R**2, axis=0)
+        self.certificate_ = certificate
+        self.n_iter_ = certificate.n_iter
+        self.n_components_ = self._dimension()
+        self.embedding_ = np.zeros((len(R), self.n_components_))
+        n_kept = min(self.n_components_, R.shape[1])
+        self.embedding_[:, :n_kept] = R[:, :n_kept]
+        self._new_points = NewPoints(X, graph, self.embedding_, seed)
+
+    def _solve_lowrank(
+        self, X: Any, problem: DistanceProblem, seed: int, progress: Progress
+    ) -> tuple[Array, UnfoldingCertificate]:
+        rank = None if self.rank == "auto" else int(self.rank)
+        solution = solve_lowrank(
+            problem,
+            self._start(X, problem, rank or self._usual_rank(), seed),
+            rank=rank,
+            limits=LowRankLimits(self.tol, max_iter=self.max_iter, max_time=self.max_time),
+            n_threads=thread_limit(),
+            seed=seed,
+            progress=progress,
+        )
+        return solution.R, UnfoldingCertificate(
+            solver="lowrank",
+            errors=solution.errors,
+            objective=solution.objective,
+            bound=solution.bound.value,
+            slack=solution.bound.slack(problem.violations(solution.R)),
+            rank=solution.R.shape[1],
+            n_iter=solution.n_iter,
+            tol=self.tol,
+            stopped_by=solution.stopped_by,
+        )
+
+    def _solve_conic(
+        self, problem: DistanceProblem, progress: Progress
+    ) -> tuple[Array, UnfoldingCertificate]:
+        solution = solve_conic(problem, progress=progress)
+        R = solution.factor
+        if self.rank != "auto":
+            R = R[:, : int(self.rank)]
+        return R, UnfoldingCertificate(
+            solver="conic",
+            errors=measure_errors(problem, R),
+            objective=problem.spread.value(R),
+            bound=solution.bound,
+            slack=float(solution.multipliers @ problem.violations(R)),
+            rank=R.shape[1],
+            n_iter=solution.n_iter,
+            tol=self.tol,
+            stopped_by="tolerance" if solution.status == "solved" else "standstill",
+        )
+
+    def _start(self, X: Any, problem: DistanceProblem, rank: int, seed: int) -> Array:
+        if not isinstance(self.start, str):
+            start = np.asarray(self.start, dtype=float)
+            if start.ndim != 2 or len(start) != problem.n_points or not np.isfinite(start).all():
+                raise ValueError(
+                    f"start of shape {start.shape} must be finite coordinates of the "
+                    f"{problem.n_points} points, one row each, or one of {', '.join(STARTS)}."
+                )
+            return start
+        if self.start == "data":
+            return _leading_columns(X, max(rank, DATA_COLUMNS), seed)
+        if self.start == "smooth":
+            return smooth_start(problem, rank)
+        if self.start == "random":
+            return random_start(problem, rank, seed=seed)
+        return geodesic_start(problem, rank, seed=seed)
+
+    def _dimension(self) -> int:
+        if self.n_components == "auto":
+            return gap_dimension(self.spectrum_)
+        return int(self.n_components)
+
+    def _usual_rank(self) -> int:
+        """Return the number of columns to begin with where the rank may grow."""
+        return 3 if self.n_components == "auto" else int(self.n_components) + 1
+
+    def _extend(self, X: Any, found: sp.csr_array) -> Array:
+        extension = self.extension_
+        if isinstance(extension, KernelRegression):
+            return extension.predict(X)
+        return extension.predict(found)
+
+    def _check_parameters(self, labels: PartialLabels) -> None:
+        if self.n_components != "auto":
+            super()._check_parameters(labels)
+        n_components = 1 if self.n_components == "auto" else int(self.n_components)
+        if self.rank != "auto" and not (
+            isinstance(self.rank, int | np.integer) and int(self.rank) >= n_components
+        ):
+            raise ValueError(
+                f"rank={self.rank!r} must be 'auto' or an integer of at least n_components="
+                f"{n_components}."
+            )
+        for name, allowed in (("solver", SOLVERS), ("start", STARTS)):
+            value = getattr(self, name)
+            if isinstance(value, str) and value not in allowed:
+                raise ValueError(f"{name}={value!r} must be one of {', '.join(allowed)}.")
+        if not isinstance(self.solver, str):
+            raise ValueError(f"solver={self.solver!r} must be one of {', '.join(SOLVERS)}.")
+        if self.start == "data" and self.metric == "precomputed":
+            raise ValueError("start='data' needs rows, not distances: use start='geodesic'.")
+        if not 0 < self.tol < 1:
+            raise ValueError(f"tol={self.tol!r} must lie between 0 and 1, such as 1e-3.")
+        if not isinstance(self.max_iter, int | np.integer) or self.max_iter < 1:
+            raise ValueError(f"max_iter={self.max_iter!r} must be an integer of at least 1.")
+        if self.max_time is not None and not self.max_time > 0:
+            raise ValueError(f"max_time={self.max_time!r} must be positive seconds, or None.")
+
+
+class NewPoints:
+    """The map for new points, fitted when first asked for: it can cost more than the unfolding.
+
+    Rows in a metric with a kernel are mapped by kernel regression, others by their neighbours.
+    """
+
+    def __init__(self, X: Any, graph: NeighborGraph, embedding: Array, seed: int) -> None:
+        self._X, self._graph, self._embedding, self._seed = X, graph, embedding, seed
+
+    @cached_property
+    def extension(self) -> KernelRegression | LocalAverage:
+        """The fitted map."""
+        metric = self._graph.recipe.metric
+        if metric in ("euclidean", "l2", "cosine"):
+            return KernelRegression.fit(self._X, self._embedding, metric=metric, seed=self._seed)
+        neighbors = self._graph.index.neighbors(self._graph.recipe.n_neighbors)
+        return LocalAverage.fit(neighbors, self._embedding)
+
+
+def _neighbor_pairs(graph: NeighborGraph) -> tuple[NDArray[np.intp], Array]:
+    """Return the graph's edges i < j and their lengths."""
+    entries = sp.coo_array(graph.distances)
+    upper = entries.coords[0] < entries.coords[1]
+    pairs = np.column_stack([end[upper] for end in entries.coords]).astype(np.intp)
+    return pairs, np.asarray(entries.data[upper])
+
+
+def _leading_columns(X: Any, n_columns: int, seed: int) -> Array:
+    """Return the rows, by their principal components where they have many features."""
+    if X.shape[1] <= n_columns:
+        return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+    n_columns = min(n_columns, X.shape[0])
+    return np.asarray(TruncatedSVD(n_columns, random_state=seed % 2**31).fit_transform(X))
+
+
+def _advice(certificate: UnfoldingCertificate) -> str:
+    ways = {
+        "iterations": "raise max_iter, or tol",
+        "time": "raise max_time, or tol",
+        "standstill": "raise rank or n_neighbors, or tol; in few dimensions no map may exist",
+        "tolerance": "raise rank, or tol",
+    }
+    return f"The unfolding is {certificate} To go on: {ways[certificate.stopped_by]}."

@@ -1,0 +1,389 @@
+"""The distance problem over Gram matrices: convex, so its optimum is the one others are held to.
+
+    maximise <C, K>     subject to  K psd, K 1 = 0, K_ii + K_jj - 2 K_ij = d_e  (a cap: <= d_e)
+    minimise y.d        subject to  L(y) - C psd on the complement of 1, y >= 0 on caps
+
+with L(y) = sum_e y_e (e_i - e_j) (e_i - e_j)^T. Any y that fits bounds every K that fits, and the
+two optima are equal where edges and caps join all points. Both are solved at once by an interior
+point method. Every edge is a matrix of rank one, f_e f_e^T, so that the linear system of a step is
+an entrywise product, (F K F^T) * (F S^-1 F^T) for S = L(y) - C and f_e the rows of F.
+
+Edges may leave no interior: five points that are all neighbours of one another, and lie in space,
+have R^T u = 0 for some u whatever R is, and multipliers grow beyond bounds. K = V Z V^T with V
+orthogonal to all such u has its interior back.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve, cholesky, eigh, null_space, solve_triangular
+from scipy.linalg.lapack import dpstrf
+from scipy.sparse.csgraph import connected_components
+from sklearn.exceptions import ConvergenceWarning
+
+from labelfold.progress import Progress, report_nothing
+from labelfold.solvers.distance_problem import DistanceProblem, edge_laplacian
+
+__all__ = ["LARGEST", "LARGEST_EDGES", "ConicSolution", "solve_conic"]
+
+Array = NDArray[np.float64]
+Pairs = NDArray[np.intp]
+
+LARGEST = 400  # points: a quarter of a minute for 1,000 edges, as n^3
+LARGEST_EDGES = 3000  # edges: matrices of this size are decomposed at every step
+N_STEPS = 100  # interior point steps at most
+PATIENCE = 8  # steps without any gain after which rounding has the upper hand
+TO_BOUNDARY = 0.9  # part of the way to the cone's boundary that a step goes
+DEPENDENT = 1e-10  # squared sine below which an edge follows from others
+FLAT = 1e-12  # relative eigenvalue of a clique's Gram matrix that is taken for 0
+CONTRADICTION = 1e-6  # relative excess of a length over what the others allow
+NO_MAP = "squares are not the distances of any points: "
+
+
+@dataclass(frozen=True, eq=False)
+class ConicSolution:
+    """A Gram matrix, multipliers, and how far apart their values are.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (n_points, n_points)
+        K, centred and positive semidefinite.
+    factor : ndarray of shape (n_points, rank)
+        R with R R^T = K: principal coordinates, longest first, the largest entry of each positive.
+    multipliers : ndarray of shape (n_edges,)
+        y; nonnegative on caps.
+    dependencies : ndarray of shape (n_dependencies, n_points)
+        Rows u with R^T u = 0 for every R that keeps the distances. L(y) - C is positive
+        semidefinite on what is orthogonal to them and to 1.
+    value : float
+        <C, K>.
+    bound : float
+        What <C, K> is at most for any K that keeps the distances: y.d, plus the largest trace of
+        such a K times whatever L(y) - C lacks of being positive semidefinite.
+    gap : float
+        (bound - value) / value. Negative only as far as K violates its edges.
+    violation : float
+        Largest violation of an edge or cap, in units of the mean of d.
+    status : {"optimal", "stalled"}
+        Whether gap and violation are as asked.
+    n_iter : int
+        Number of interior point steps.
+    """
+
+    gram: Array = field(repr=False)
+    factor: Array = field(repr=False)
+    multipliers: Array = field(repr=False)
+    dependencies: Array = field(repr=False)
+    value: float
+    bound: float
+    gap: float
+    violation: float
+    status: str
+    n_iter: int
+
+
+def solve_conic(
+    problem: DistanceProblem, *, tol: float = 1e-7, progress: Progress = report_nothing
+) -> ConicSolution:
+    """Maximise <C, K> over Gram matrices.
+
+    Parameters
+    ----------
+    problem : DistanceProblem
+        Up to 400 points and 3,000 edges and caps, which join all points unless there is nothing to
+        maximise. Half-spaces are about R, and not taken.
+    tol : float, default=1e-7
+        Goal for gap and violation. Where edges leave K no interior, rounding may end the steps
+        first, and a ``ConvergenceWarning`` says where.
+    progress : callable, default=report_nothing
+        Told of every step.
+
+    Returns
+    -------
+    ConicSolution
+
+    Raises
+    ------
+    ValueError
+        If the problem is too large, has half-spaces, has no bound, or no K keeps the distances.
+
+    Notes
+    -----
+    A step costs O(m^3 + m^2 n + n^3) for m edges and caps, memory O(m^2). On neighbour graphs of a
+    Swiss roll gap and violation come down to 1e-6 for 100 points and to 1e-5 to 3e-4 for 200 to
+    400, with multipliers of 1e7. They are worse where much is rigid by more than single cliques, as
+    with 8 neighbours: see that the gap is small before taking the value for the optimum.
+    """
+    _check(problem)
+    n, m = problem.n_points, len(problem.edges)
+    scaled, unit = _joined(problem).scaled()
+    paths = _shortest_paths(scaled)
+    largest_trace = float(np.sum(paths**2)) / (2 * n)
+    U = _dependencies(scaled)
+    V = null_space(np.vstack([np.ones(n), U]), rcond=1e-9)
+    C = V.T @ scaled.spread.matrix(n) @ V
+    weight = float(np.linalg.norm(C, 2)) if C.size else 0.0
+    weight = weight or 1.0
+    Z, y, n_iter = _interior_point(scaled, V, C / weight, largest_trace, tol, progress)
+
+    S = V.T @ edge_laplacian(n, scaled.edges, y) @ V - C / weight
+    bound = float(y @ scaled.squares - largest_trace * np.min(np.linalg.eigvalsh(S), initial=0.0))
+    if bound < -CONTRADICTION * np.abs(y) @ scaled.squares:
+        raise ValueError(
+            f"{NO_MAP}they contradict each other. Check them, or make some edges caps."
+        )
+    R = _principal(V @ Z @ V.T, tol / 10)
+    value = scaled.spread.value(R) / weight
+    gap = (bound - value) / (value or 1.0)
+    violation = float(np.max(np.abs(scaled.violations(R)), initial=0.0))
+    is_good = abs(gap) <= tol and violation <= tol
+    if not is_good:
+        warnings.warn(
+            f"The conic solver stalled after {n_iter} steps: gap {gap:.1e} between value and "
+            f"bound, edges violated by up to {violation:.1e} of the mean square (asked {tol:.0e}).",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return ConicSolution(
+        gram=unit**2 * (R @ R.T),
+        factor=unit * R,
+        multipliers=weight * y[:m],
+        dependencies=U,
+        value=unit**2 * weight * value,
+        bound=unit**2 * weight * bound,
+        gap=gap,
+        violation=violation,
+        status="optimal" if is_good else "stalled",
+        n_iter=n_iter,
+    )
+
+
+def _check(problem: DistanceProblem) -> None:
+    n, m = problem.n_points, len(problem.edges)
+    if problem.half_spaces is not None:
+        raise ValueError(
+            'half_spaces are about R, and solver="conic" only knows R R^T: use solver="lowrank".'
+        )
+    for count, what, most in [(n, "points", LARGEST), (m, "edges and caps", LARGEST_EDGES)]:
+        if count > most:
+            raise ValueError(
+                f'{count} {what} are beyond the {most} that solver="conic" takes: use '
+                'solver="lowrank".'
+            )
+    if problem.n_pieces > 1 and not problem.spread.is_zero:
+        raise ValueError(
+            f"edges leave {problem.n_pieces} pieces apart, which can be spread without bound: join "
+            "them by edges or caps."
+        )
+
+
+def _joined(problem: DistanceProblem) -> DistanceProblem:
+    """Return the problem in one piece. Without a spread pieces may lie anywhere: here at 1 unit."""
+    n = problem.n_points
+    graph = sp.coo_array((np.ones(len(problem.edges)), tuple(problem.edges.T)), shape=(n, n))
+    _, pieces = connected_components(graph, directed=False)
+    _, firsts = np.unique(pieces, return_index=True)
+    bridges = np.column_stack([np.zeros_like(firsts), firsts])[firsts != 0]
+    length = float(np.mean(problem.squares)) if len(problem.squares) else 1.0
+    return replace(
+        problem,
+        edges=np.vstack([problem.edges, bridges]).astype(np.intp),
+        squares=np.append(problem.squares, np.full(len(bridges), length)),
+        # A cap of 0 is an edge.
+        is_cap=np.append(problem.caps & (problem.squares > 0), np.zeros(len(bridges), dtype=bool)),
+    )
+
+
+def _shortest_paths(problem: DistanceProblem) -> Array:
+    """Return how far apart edges and caps let any two points be."""
+    n = problem.n_points
+    i, j = problem.edges.T
+    lengths = np.sqrt(problem.squares)
+    paths = np.full((n, n), np.inf)
+    np.fill_diagonal(paths, 0)
+    np.minimum.at(paths, (np.append(i, j), np.append(j, i)), np.append(lengths, lengths))
+    for k in range(n):  # not SciPy's, for which a small length is no edge
+        np.minimum(paths, paths[:, [k]] + paths[k], out=paths)
+    excess = np.where(problem.caps, 0, lengths - paths[i, j])
+    if np.max(excess, initial=0.0) > CONTRADICTION * np.max(lengths, initial=0.0):
+        e = int(np.argmax(excess))
+        raise ValueError(
+            f"{NO_MAP}edge ({i[e]}, {j[e]}) is longer than a path between its ends, which has "
+            f"{paths[i[e], j[e]] / lengths[e]:.3g} of its length. Check it, or make it a cap."
+        )
+    return paths
+
+
+def _dependencies(problem: DistanceProblem) -> Array:
+    """Return rows u with R^T u = 0 for every R that keeps the distances.
+
+    Edges among points that are all joined to one another give their Gram matrix, and u are its null
+    vectors. One clique is grown around every edge that no clique before it has.
+    """
+    numbers = {
+        (min(i, j), max(i, j)): e
+        for e, (i, j) in enumerate(problem.edges.tolist())
+        if not problem.caps[e]
+    }
+    neighbors: list[set[int]] = [set() for _ in range(problem.n_points)]
+    for i, j in numbers:
+        neighbors[i].add(j)
+        neighbors[j].add(i)
+    rows, done = [], set[tuple[int, int]]()
+    for i, j in numbers:
+        if (i, j) in done:
+            continue
+        clique, common = [i, j], neighbors[i] & neighbors[j]
+        while common:
+            clique.append(max(common, key=lambda v: (len(common & neighbors[v]), -v)))
+            common &= neighbors[clique[-1]]
+        clique.sort()
+        pairs = [(a, b) for k, a in enumerate(clique) for b in clique[k + 1 :]]
+        done.update(pairs)
+        squares = np.zeros((len(clique), len(clique)))
+        squares[np.triu_indices(len(clique), 1)] = problem.squares[[numbers[p] for p in pairs]]
+        squares += squares.T
+        gram = (squares[1:, :1] + squares[:1, 1:] - squares[1:, 1:]) / 2  # from the first point
+        eigenvalues, vectors = np.linalg.eigh(gram)
+        if eigenvalues[0] < -CONTRADICTION * eigenvalues[-1]:
+            raise ValueError(
+                f"{NO_MAP}those among points {clique} contradict each other. Check them, or make "
+                "some edges caps."
+            )
+        for vector in vectors.T[eigenvalues <= FLAT * eigenvalues[-1]]:
+            u = np.zeros(problem.n_points)
+            u[clique] = np.append(-vector.sum(), vector)
+            rows.append(u)
+    return np.array(rows).reshape(-1, problem.n_points)
+
+
+def _interior_point(
+    problem: DistanceProblem, V: Array, C: Array, trace: float, tol: float, progress: Progress
+) -> tuple[Array, Array, int]:
+    """Return Z, y and the number of steps.
+
+    Mehrotra's predictor and corrector along the direction of Helmberg, Kojima and Monteiro. A cap
+    is an edge with a slack x >= 0: y x = mu goes with S Z = mu I.
+    """
+    n = V.shape[1]
+    i, j = problem.edges.T
+    F = V[i] - V[j]
+    kept = _independent(F, problem.caps)
+    y = np.zeros(len(problem.edges))
+    if not len(kept):
+        return np.zeros((n, n)), y, 0
+    F, d, caps = F[kept], problem.squares[kept], np.flatnonzero(problem.caps[kept])
+    Z, S, x = trace / n * np.eye(n), 100 * np.eye(n), d[caps]
+    w = np.zeros(len(kept))
+    w[caps] = 1.0
+    best = (np.inf, Z, 0)
+    for step in range(N_STEPS):
+        h = d - np.einsum("ei,ei->e", F @ Z, F)
+        h[caps] -= x
+        off = (F.T * w) @ F - C - S
+        value, bound = np.sum(C * Z), w @ d
+        errors = (abs(bound - value) / (value or 1.0), np.abs(h).max(), np.abs(off).max())
+        progress("conic", step, N_STEPS, note=f"gap {errors[0]:.1e}, edges {errors[1]:.1e}")
+        if max(errors) < best[0]:
+            best = (max(errors), Z, step)
+        if best[0] < tol / 10 or step - best[2] > PATIENCE:
+            break
+        if errors[2] < tol and bound < -1:  # no K at all, since <C, K> >= 0
+            break
+        try:
+            newton = _Newton(F, caps, Z, w, S, x, h, off)
+            mu = newton.mu
+            dZ, dw, dS, dx = newton.direction(0.0)
+            a, b = _length(Z, dZ, x, dx), _length(S, dS, w[caps], dw[caps])
+            ahead = np.sum((Z + a * dZ) * (S + b * dS)) + (x + a * dx) @ (w + b * dw)[caps]
+            ahead /= n + len(caps)
+            sigma = max((ahead / mu) ** 2, 1e-3) if min(a, b) > 0.1 else 0.5
+            dZ, dw, dS, dx = newton.direction(sigma * mu, dZ @ dS, dx * dw[caps])
+            a, b = _length(Z, dZ, x, dx), _length(S, dS, w[caps], dw[caps])
+        except np.linalg.LinAlgError:  # rounding has taken a matrix out of the cone
+            break
+        Z, x, w, S = Z + a * dZ, x + a * dx, w + b * dw, S + b * dS
+    y[kept] = w  # the last one has the least bound, while edges suffer from rounding
+    return best[1], y, step
+
+
+class _Newton:
+    """The linear system at a point, for right-hand sides to come."""
+
+    def __init__(
+        self, F: Array, caps: Pairs, Z: Array, w: Array, S: Array, x: Array, h: Array, off: Array
+    ) -> None:
+        self.F, self.caps, self.Z, self.w, self.x, self.h, self.off = F, caps, Z, w[caps], x, h, off
+        self.mu = float(np.sum(Z * S) + x @ self.w) / (len(Z) + len(caps))
+        half = solve_triangular(cholesky(S, lower=True), np.eye(len(S)), lower=True)
+        self.inverse = half.T @ half
+        half = F @ half.T
+        M = (F @ Z @ F.T) * (half @ half.T)
+        M[caps, caps] += x / self.w
+        self.scale = 1 / np.sqrt(np.diag(M))
+        self.factor = _regular_factor((M + M.T) / 2 * self.scale * self.scale[:, None])
+
+    def direction(
+        self, mu: float, second: Array | float = 0.0, second_x: Array | float = 0.0
+    ) -> tuple[Array, Array, Array, Array]:
+        """Return the way to S Z = mu I, less terms of second order that are known."""
+        F, Z = self.F, self.Z
+        base = (mu * np.eye(len(Z)) - second - Z @ self.off) @ self.inverse - Z
+        base_x = (mu - second_x) / self.w - self.x
+        dw, dZ, dx, dL = np.zeros(len(F)), base, base_x, np.zeros_like(Z)
+        for _ in range(2):  # the second time for what rounding, and the added diagonal, did
+            miss = np.einsum("ei,ei->e", F @ dZ, F) - self.h
+            miss[self.caps] += dx
+            dw = dw + self.scale * cho_solve(self.factor, self.scale * miss)
+            dL = (F.T * dw) @ F
+            dZ = base - Z @ dL @ self.inverse
+            dx = base_x - self.x * dw[self.caps] / self.w
+        return (dZ + dZ.T) / 2, dw, dL + self.off, dx
+
+
+def _regular_factor(M: Array) -> tuple[Array, bool]:
+    """Return the Cholesky factor of M with as little added to the diagonal as it takes."""
+    for added in [1e-15, 1e-13]:
+        try:
+            return cho_factor(M + added * np.eye(len(M)))
+        except np.linalg.LinAlgError:
+            pass
+    return cho_factor(M + 1e-11 * np.eye(len(M)))
+
+
+def _length(A: Array, dA: Array, x: Array, dx: Array) -> float:
+    """Return how far to go, at most 1, for A to stay positive definite and x positive."""
+    L = cholesky(A, lower=True)
+    scaled = solve_triangular(L, solve_triangular(L, dA, lower=True).T, lower=True)
+    least = eigh((scaled + scaled.T) / 2, eigvals_only=True, subset_by_index=[0, 0])[0]
+    least = min(least, np.min(dx / x, initial=0.0))
+    return float(min(1.0, -TO_BOUNDARY / least)) if least < 0 else 1.0
+
+
+def _independent(F: Array, caps: NDArray[np.bool_]) -> Pairs:
+    """Return edges that imply the others, and all caps; none whose ends are known to be one.
+
+    With edges that follow from others, multipliers would drift to where y.d is lost in rounding.
+    """
+    lengths = np.einsum("ei,ei->e", F, F)
+    there = np.flatnonzero(lengths > FLAT)
+    edges = there[~caps[there]]
+    if not len(edges):
+        return there
+    unit = F[edges] / np.sqrt(lengths[edges])[:, None]
+    _, order, rank, _ = dpstrf((unit @ unit.T) ** 2, tol=DEPENDENT)
+    return np.sort(np.concatenate([edges[order[:rank] - 1], there[caps[there]]]))
+
+
+def _principal(K: Array, least: float) -> Array:
+    """Return R with R R^T = K but for eigenvalues below the least."""
+    eigenvalues, vectors = np.linalg.eigh(K)
+    keep = np.flatnonzero(eigenvalues > least)[::-1]
+    R = vectors[:, keep] * np.sqrt(eigenvalues[keep])
+    leading = np.argmax(np.abs(R), axis=0)
+    return np.asarray(R * np.sign(R[leading, np.arange(len(keep))]))
