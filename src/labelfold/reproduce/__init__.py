@@ -24,6 +24,7 @@ __all__ = [
 PAPERS = {
     "ccdr-2005": "labelfold.reproduce.ccdr_2005",
     "ccdr-mc": "labelfold.reproduce.ccdr_mc",
+    "ism": "labelfold.reproduce.ism",
     "lapclass": "labelfold.reproduce.lapclass",
 }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -29,6 +30,7 @@ from labelfold.semidefinite.dimension import gap_dimension
 from labelfold.solvers.conic import solve_conic
 from labelfold.solvers.distance_certificate import UnfoldingCertificate, measure_errors
 from labelfold.solvers.distance_problem import DistanceProblem, Spread
+from labelfold.solvers.dual_bound import DualBound, bound_from
 from labelfold.solvers.lowrank import LowRankLimits, solve_lowrank
 from labelfold.solvers.starts import geodesic_start, random_start, smooth_start
 from labelfold.threads import thread_limit
@@ -107,7 +109,9 @@ class Unfolder(GraphEmbedder):
     ) -> None:
         graph = self._join(graph)
         edges, lengths = local_pairs(graph) if self.local_angles else _neighbor_pairs(graph)
-        problem = DistanceProblem(graph.n_points, edges, lengths**2, self._spread(graph))
+        # Of rows at unit length, |u - v|^2 = 2 (1 - u.v).
+        squares = 2 * lengths if self.metric == "cosine" else lengths**2
+        problem = DistanceProblem(graph.n_points, edges, squares, self._spread(graph))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         if self.solver == "conic":
             R, certificate = self._solve_conic(problem, progress)
@@ -154,21 +158,31 @@ class Unfolder(GraphEmbedder):
     def _solve_conic(
         self, problem: DistanceProblem, progress: Progress
     ) -> tuple[Array, UnfoldingCertificate]:
-        solution = solve_conic(problem, progress=progress)
+        with warnings.catch_warnings():
+            # The certificate tells all, and asks for less than the solver strives for.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            solution = solve_conic(problem, progress=progress)
         R = solution.factor
         if self.rank != "auto":
             R = R[:, : int(self.rank)]
-        return R, UnfoldingCertificate(
+        merger = problem.without_zero_edges()
+        y = merger.merge_multipliers(solution.multipliers)
+        bound = bound_from(merger.problem, y, sparse=False)
+        if bound.multipliers is None:  # they balance only what dependent points leave free
+            bound = DualBound(solution.bound, y)
+        certificate = UnfoldingCertificate(
             solver="conic",
             errors=measure_errors(problem, R),
             objective=problem.spread.value(R),
-            bound=solution.bound,
-            slack=float(solution.multipliers @ problem.violations(R)),
+            bound=bound.value,
+            slack=bound.slack(merger.problem.violations(merger.merge_points(R))),
             rank=R.shape[1],
             n_iter=solution.n_iter,
             tol=self.tol,
-            stopped_by="tolerance" if solution.status == "solved" else "standstill",
+            stopped_by="tolerance",
         )
+        at_rest = solution.status == "optimal" or abs(solution.gap) <= self.tol
+        return R, certificate if at_rest else replace(certificate, stopped_by="standstill")
 
     def _start(self, X: Any, problem: DistanceProblem, rank: int, seed: int) -> Array:
         if not isinstance(self.start, str):
@@ -219,7 +233,7 @@ class Unfolder(GraphEmbedder):
                 raise ValueError(f"{name}={value!r} must be one of {', '.join(allowed)}.")
         if not isinstance(self.solver, str):
             raise ValueError(f"solver={self.solver!r} must be one of {', '.join(SOLVERS)}.")
-        if self.start == "data" and self.metric == "precomputed":
+        if isinstance(self.start, str) and self.start == "data" and self.metric == "precomputed":
             raise ValueError("start='data' needs rows, not distances: use start='geodesic'.")
         if not 0 < self.tol < 1:
             raise ValueError(f"tol={self.tol!r} must lie between 0 and 1, such as 1e-3.")

@@ -21,8 +21,9 @@ class MaximumVarianceUnfolding(Unfolder):
     n_neighbors : int, default=5
         Neighbours of every point whose distances are kept; where either end counts the other.
     metric : str or callable, default="euclidean"
-        "euclidean", "cosine", "precomputed" (a sparse matrix of neighbour distances as
-        ``KNeighborsTransformer(mode="distance")`` makes it), or any metric of scikit-learn.
+        "euclidean", "cosine" (rows at unit length), "precomputed" (a sparse matrix of neighbour
+        distances as ``KNeighborsTransformer(mode="distance")`` makes it), or any metric of
+        scikit-learn; not all distances can be kept by points in space.
     local_angles : bool, default=False
         Keep the distances between the neighbours of every point too, and with them the angles.
     rank : int or "auto", default="auto"
@@ -120,8 +121,9 @@ class FurthestNeighborUnfolding(Unfolder):
     n_neighbors : int, default=5
         Neighbours of every point whose distances are kept; where either end counts the other.
     metric : str or callable, default="euclidean"
-        "euclidean", "cosine", "precomputed" (a sparse matrix of neighbour distances as
-        ``KNeighborsTransformer(mode="distance")`` makes it), or any metric of scikit-learn.
+        "euclidean", "cosine" (rows at unit length), "precomputed" (a sparse matrix of neighbour
+        distances as ``KNeighborsTransformer(mode="distance")`` makes it), or any metric of
+        scikit-learn; not all distances can be kept by points in space.
     local_angles : bool, default=False
         Keep the distances between the neighbours of every point too, and with them the angles.
     rank : int or "auto", default="auto"

@@ -143,7 +143,7 @@ class AugmentedLagrangian:
         if problem.half_spaces is not None:
             own = own + 2 * sigma * np.bincount(problem.half_spaces.points, minlength=n) / rank
         degrees = np.bincount(i, w, n) + np.bincount(j, w, n)
-        diagonal = degrees + np.maximum(own, LEAST_SHARE * degrees.mean())
+        diagonal = degrees + np.maximum(own, LEAST_SHARE * (degrees.mean() or 1.0))
         every = np.arange(n)
         rows, columns = np.concatenate([i, j, every]), np.concatenate([j, i, every])
         return sp.csc_array((np.concatenate([-w, -w, diagonal]), (rows, columns)), shape=(n, n))

@@ -38,13 +38,12 @@ class DistanceErrors:
 
 def measure_errors(problem: DistanceProblem, R: Array) -> DistanceErrors:
     """Measure what a map does to the distances; edges of length zero relative to the mean one."""
-    d, q = problem.squares, problem.lengths(R)
-    if len(d) == 0:
+    if len(problem.squares) == 0:
         return DistanceErrors(0.0, 0.0, 0.0, 0.0)
-    h, g = q - d, np.sqrt(q) - np.sqrt(d)
-    h, g = (np.where(problem.caps, np.maximum(x, 0), x) for x in (h, g))
-    mean = float(np.mean(d)) or 1.0
-    base = np.where(d > 0, d, mean)
+    unit = float(np.sqrt(np.mean(problem.squares))) or 1.0  # squares of squares might overflow
+    d, q = problem.squares / unit**2, problem.lengths(R / unit)
+    h, g = (np.where(problem.caps, np.maximum(x, 0), x) for x in (q - d, np.sqrt(q) - np.sqrt(d)))
+    base = np.where(d > 0, d, 1.0)
     return DistanceErrors(
         rms_squared=float(np.linalg.norm(h) / (np.linalg.norm(d) or 1.0)),
         largest_squared=float(np.max(np.abs(h) / base)),
@@ -66,7 +65,8 @@ class UnfoldingCertificate:
     objective : float
         <C, K> of the map, in squared units of the data.
     bound : float
-        What no Gram matrix that keeps all distances can exceed, from dual multipliers.
+        What no Gram matrix that keeps all distances can exceed, from dual multipliers. Below 0 it
+        proves that there is none.
     slack : float
         What the violated distances may have bought: the multipliers' y . (q - d), scaled as in the
         bound. A map that errs can pass the bound by it.
@@ -110,9 +110,12 @@ class UnfoldingCertificate:
     def __str__(self) -> str:
         verdict = "ok" if self.ok else f"NOT converged (stopped by {self.stopped_by})"
         e = self.errors
+        bound = f"no map exceeds {self.bound:.6g}, gap {self.gap:.1%}"
+        if self.bound < 0:
+            bound = "no map keeps these distances, as a negative dual bound proves"
         return (
             f"{verdict}: squared distances kept to {e.rms_squared:.1e} (rms, asked {self.tol:.0e}) "
             f"and {e.largest_squared:.1e} (worst edge), distances to {e.rms:.1e} and "
-            f"{e.largest:.1e}; objective {self.objective:.6g}, no map exceeds {self.bound:.6g}, "
-            f"gap {self.gap:.1%}; rank {self.rank}, {self.n_iter} steps of {self.solver}."
+            f"{e.largest:.1e}; objective {self.objective:.6g}, {bound}; "
+            f"rank {self.rank}, {self.n_iter} steps of {self.solver}."
         )

@@ -78,6 +78,8 @@ def bound_from(problem: DistanceProblem, y: Array, *, sparse: bool) -> DualBound
     def try_shift(shift: float) -> DualBound:
         tried = y + shift * typical / lengths
         mu = largest_ratio(problem, tried, sparse=sparse)
+        if not np.isfinite(mu):
+            return DualBound()
         return DualBound(mu * float(tried @ problem.squares), mu * tried)
 
     best, low, high = DualBound(), 0.0, 0.0

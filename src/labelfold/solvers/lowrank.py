@@ -35,18 +35,21 @@ STEPS_A_ROUND = 30
 SHRINK = 4.0  # the violation must shrink by it in a round, or edges are stiffened
 GROWTH = 2.0  # of the stiffness
 # In units of the tension at which equal edges all over hold the objective.
-FIRST_STIFFNESS, WARM_STIFFNESS, LARGEST_STIFFNESS = 0.25, 10.0, 100.0
-MOST_UNEVEN = 1e6  # stiffness of an edge relative to that of one with the median tension
+FIRST_STIFFNESS, WARM_STIFFNESS, LARGEST_STIFFNESS = 0.25, 10.0, 60.0
+# Gradient that a round leaves, relative to the objective's: below, edges may be stiffer still;
+# above, they are too stiff for the forces to come to balance, and multipliers are noise.
+BALANCED, LOST = 0.03, 3.0
+MOST_STIFFNESS = 1e6
+LEAST_UNEVEN, MOST_UNEVEN = 0.1, 1e6  # stiffness of an edge relative to the median one's
 WEAK = 0.1  # mean square of a column, relative to the violation, below which it is revived
-NOISE = 1e-3  # mean square of what revives it, likewise
-SPARE = 2  # columns that rank "auto" keeps beyond those in use
+NOISE = 1e-2  # mean square of what revives it, likewise
+SPARE = 3  # columns that rank "auto" keeps beyond those in use
 SETTLED = 5  # rounds over which the objective must have come to rest
 DROP = 0.7  # of the violation since restoration was last tried, before it is tried again
 STANDSTILL = 200  # rounds without a lower violation
-RESTORATION, RESTORABLE = (
-    200,
-    8.0,
-)  # steps at the end, and the errors beyond tolerance they may mend
+RESTORATION = 200  # steps at the end
+RESTORABLE = 8.0  # times the tolerance: errors that they may mend
+POLISH_ROUNDS, POLISH_STEPS = 5, 100
 BOUND_ROUNDS, BOUND_STEPS, BOUND_STIFFNESS = 2, 300, 10.0
 
 
@@ -204,6 +207,7 @@ class _Rounds:
         self.history: list[Round] = []
         self.bound = DualBound()
         self.tried = np.inf  # violation when restoration was last tried
+        self.imbalance = np.inf  # gradient that a round left, relative to the objective's
         self.n_iter = 0
 
     # ---- the rounds
@@ -221,23 +225,22 @@ class _Rounds:
             now = self._record(sigma)
             note = f"objective {now.objective:.5g}, distance error {now.rms_error:.1e}"
             progress("unfolding", now.n_iter, self.limits.max_iter, note=note)
-            if now.rms_error > least / SHRINK:
-                sigma = min(sigma * GROWTH, LARGEST_STIFFNESS * tension)
+            sigma = self._next_stiffness(sigma, tension, shrunk=now.rms_error <= least / SHRINK)
             least = min(least, now.rms_error)
             stopped_by = self._verdict()
             if not stopped_by:
                 self._tend_columns(now.rms_error)
-        self._tighten_bound(tension)
-        self.R = self._restored()
+        self._finish(tension, stopped_by)
         return stopped_by
 
-    def _one_round(self, sigma: float) -> None:
+    def _one_round(self, sigma: float, n_steps: int = STEPS_A_ROUND) -> None:
         descent = Descent(
             self.lagrangian, self.R, self.y, sigma, self._factors(), exact=self.sparse
         )
-        size = np.linalg.norm(self.problem.spread.product(self.R)) or 1.0
-        steps = min(STEPS_A_ROUND, max(self.limits.max_iter - self.n_iter, 1))
-        descent.run(steps, 1e-9 * float(size))
+        size = 2 * float(np.linalg.norm(self.problem.spread.product(self.R))) or 1.0
+        n_steps = min(n_steps, max(self.limits.max_iter - self.n_iter, 1))
+        descent.run(n_steps, 1e-9 * size)
+        self.imbalance = float(np.linalg.norm(descent.G)) / size
         self.R, self.y = descent.R, descent.multipliers
         if self.problem.half_spaces is None:
             self.R = self.R - self.R.mean(axis=0)
@@ -284,12 +287,12 @@ class _Rounds:
 
     def _is_feasible(self) -> bool:
         """Tell whether restoration brings the map within tolerance."""
-        R, halves = self._restored(), self.problem.half_spaces
+        R, halves = self._restored(self._without_idle_columns()), self.problem.half_spaces
         if halves is not None and np.min(halves.slacks(R), initial=0) < -self.limits.tol:
             return False
         return measure_errors(self.problem, R).rms_squared <= self.limits.tol
 
-    def _restored(self) -> Array:
+    def _restored(self, R: Array) -> Array:
         """Return the map after steps towards the distances that leave the objective aside.
 
         From where the multipliers brought it, they hardly change the objective: 100 steps lowered
@@ -300,7 +303,7 @@ class _Rounds:
             np.ones(len(self.y.edges)),
             Multipliers(0 * self.y.edges, 0 * self.y.half_spaces),
         )
-        descent = Descent(feasibility, self.R, none, 1.0, even, exact=self.sparse)
+        descent = Descent(feasibility, R, none, 1.0, even, exact=self.sparse)
         for _ in range(RESTORATION // 10):
             if measure_errors(self.problem, descent.R).rms_squared <= 0.9 * self.limits.tol:
                 break
@@ -318,10 +321,16 @@ class _Rounds:
         return float(np.median(pulling)) if len(pulling) else 1.0
 
     def _factors(self) -> Array:
-        """Return f: stiffness follows tension where that is more than usual."""
+        """Return f: stiffness follows tension."""
         if self.problem.spread.is_zero:
             return np.ones(len(self.problem.edges))
-        return np.clip(self._tensions() / self._typical_tension(), 1, MOST_UNEVEN)
+        return np.clip(self._tensions() / self._typical_tension(), LEAST_UNEVEN, MOST_UNEVEN)
+
+    def _next_stiffness(self, sigma: float, tension: float, *, shrunk: bool) -> float:
+        if self.imbalance > LOST and sigma > WARM_STIFFNESS * tension:
+            return sigma / GROWTH
+        most = LARGEST_STIFFNESS if self.imbalance > BALANCED else MOST_STIFFNESS
+        return sigma if shrunk else max(sigma, min(sigma * GROWTH, most * tension))
 
     def _uniform_tension(self) -> float:
         """Return the tension at which equal edges all over hold the objective."""
@@ -353,7 +362,7 @@ class _Rounds:
         """Revive columns that died out; add more where the rank may grow and all are in use."""
         halves = self.problem.half_spaces
         if halves is None:
-            self.R = self.R @ np.linalg.svd(self.R, full_matrices=False)[2].T
+            self.R = _principal(self.R)
         weak = np.mean(self.R**2, axis=0) < WEAK * error
         if halves is not None:
             weak[np.unique(halves.axes)] = False
@@ -365,7 +374,32 @@ class _Rounds:
         size = np.sqrt(NOISE * error)
         self.R[:, weak] += size * self.noise.standard_normal((len(self.R), int(np.sum(weak))))
 
+    def _without_idle_columns(self) -> Array:
+        """Return R, where the rank is ours to choose without the columns that are mere noise."""
+        if not self.grows or self.problem.half_spaces is not None:
+            return self.R
+        R = _principal(self.R)
+        used = np.mean(R**2, axis=0) >= WEAK * self.history[-1].rms_error
+        used[0] = True
+        return R[:, used]
+
     # ---- the end
+
+    def _finish(self, tension: float, stopped_by: str) -> None:
+        """Polish, bound and restore.
+
+        Stiff edges hold the objective back a little, and balance it once they are softer.
+        """
+        rough = self._restored(self._without_idle_columns())
+        if stopped_by in ("tolerance", "standstill") and not self.problem.spread.is_zero:
+            for _ in range(POLISH_ROUNDS):
+                self._one_round(WARM_STIFFNESS * tension, POLISH_STEPS)
+            self._record(WARM_STIFFNESS * tension)
+        self._tighten_bound(tension)
+        self.R = self._restored(self._without_idle_columns())
+        errors = [measure_errors(self.problem, R).rms_squared for R in (rough, self.R)]
+        if errors[1] > max(errors[0], self.limits.tol):
+            self.R = rough
 
     def _tighten_bound(self, tension: float) -> None:
         """Improve the bound beyond what the last multipliers give.
@@ -392,12 +426,8 @@ class _Rounds:
         """Return the result in the units of the problem as it was given."""
         R = self.R
         if problem.half_spaces is None:
-            R = R @ np.linalg.svd(R, full_matrices=False)[2].T
+            R = _principal(R)
             R = R * np.where(R[np.abs(R).argmax(axis=0), np.arange(R.shape[1])] < 0, -1, 1)
-        if self.grows:
-            used = np.mean(R**2, axis=0) >= WEAK * self.history[-1].rms_error
-            used[0] = True
-            R = R[:, used] if problem.half_spaces is None else R
         R = unit * R[merger.point_numbers]
         bound = DualBound(
             self.bound.value * unit**2,
@@ -415,3 +445,8 @@ class _Rounds:
             stopped_by=stopped_by,
             history=tuple(self.history),
         )
+
+
+def _principal(R: Array) -> Array:
+    """Turn R to its principal axes."""
+    return np.asarray(R @ np.linalg.eigh(R.T @ R)[1][:, ::-1])

@@ -1,0 +1,188 @@
+"""Values, gradients and line searches of the augmented Lagrangian against its formula."""
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime
+
+from labelfold.solvers import augmented_lagrangian
+from labelfold.solvers.augmented_lagrangian import AugmentedLagrangian, Descent, Multipliers
+from labelfold.solvers.distance_problem import DistanceProblem, HalfSpaces, Spread
+from labelfold.solvers.laplacian_factor import approximate_inverse, stays_sparse
+from labelfold.threads import Team
+
+SIGMA = 3.0
+
+
+def make_problem(seed=0, n=9, with_caps=True, with_walls=True, variance=0.7):
+    rng = np.random.default_rng(seed)
+    edges = np.array([(i, j) for i in range(n) for j in range(i + 1, n) if rng.random() < 0.5])
+    is_cap = rng.random(len(edges)) < 0.4 if with_caps else None
+    halves = None
+    if with_walls:
+        halves = HalfSpaces(
+            np.array([0, 3, 3]), np.array([0, 0, 1]), np.array([1.0, -1.0, 1.0]), 0.3
+        )
+    pairs, weights = np.array([[0, 8], [2, 7]]), np.array([0.5, 1.5])
+    spread = Spread(variance, pairs, weights, masses=rng.uniform(1, 3, n))
+    squares = rng.uniform(0.5, 2, len(edges))
+    problem = DistanceProblem(n, edges, squares, spread, is_cap, halves)
+    y = rng.standard_normal(len(edges))
+    y = np.where(problem.caps, np.abs(y), y)
+    mu = rng.uniform(0, 1, 3 if with_walls else 0)
+    R = rng.standard_normal((n, 3))
+    factors = rng.uniform(1, 4, len(edges))
+    return problem, R, Multipliers(y, mu), factors
+
+
+def formula(problem, R, y, factors):
+    """F, written out as in MATHEMATICS: one term a constraint."""
+    total = -problem.spread.value(R)
+    h = problem.lengths(R) - problem.squares
+    for e in range(len(h)):
+        s = SIGMA * factors[e] / problem.squares[e]
+        t = y.edges[e] + s * h[e]
+        if problem.caps[e]:
+            t = max(t, 0.0)
+        total += (t**2 - y.edges[e] ** 2) / (2 * s)
+    if problem.half_spaces is not None:
+        for mu, g in zip(y.half_spaces, problem.half_spaces.slacks(R), strict=True):
+            total += (max(mu - SIGMA * g, 0.0) ** 2 - mu**2) / (2 * SIGMA)
+    return total
+
+
+def start(problem, R, y, factors, team=None):
+    lagrangian = AugmentedLagrangian(problem, team or Team(1))
+    return Descent(lagrangian, R, y, SIGMA, factors, exact=True)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("with_caps", "with_walls"), [(False, False), (True, False), (True, True)])
+def test_gradient_is_the_derivative(seed, with_caps, with_walls):
+    problem, R, y, factors = make_problem(seed, with_caps=with_caps, with_walls=with_walls)
+    descent = start(problem, R, y, factors)
+
+    def value(flat):
+        return formula(problem, flat.reshape(R.shape), y, factors)
+
+    expected = approx_fprime(R.ravel(), value, 1e-6).reshape(R.shape)
+    assert pytest.approx(expected, rel=1e-4, abs=1e-3) == descent.G
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_step_ends_at_a_minimum_along_its_direction(seed):
+    problem, R, y, factors = make_problem(seed)
+    descent = start(problem, R, y, factors)
+    descent.run(1, 0.0)
+    P = descent.R - R  # the step itself
+
+    def along(a):
+        return formula(problem, R + a * P, y, factors)
+
+    assert along(1.0) < along(0.0)
+    assert along(1.0) <= min(along(0.99), along(1.01)) + 1e-6 * abs(along(1.0))
+
+
+def test_forces_follow_the_steps():
+    problem, R, y, factors = make_problem(1)
+    descent = start(problem, R, y, factors)
+    descent.run(25, 0.0)
+    anew = start(problem, descent.R, y, factors)
+    assert descent.t == pytest.approx(anew.t, rel=1e-9, abs=1e-9)
+    assert pytest.approx(anew.G, rel=1e-8, abs=1e-8) == descent.G
+    assert descent.multipliers.half_spaces == pytest.approx(anew.multipliers.half_spaces, abs=1e-9)
+
+
+def test_multipliers_are_forces_in_the_problems_order():
+    problem, R, y, factors = make_problem(2)
+    h = problem.lengths(R) - problem.squares
+    expected = y.edges + SIGMA * factors / problem.squares * h
+    expected = np.where(problem.caps, np.maximum(expected, 0), expected)
+    assert start(problem, R, y, factors).multipliers.edges == pytest.approx(expected)
+
+
+def test_descent_ends_where_the_gradient_vanishes():
+    problem, R, y, factors = make_problem(3)
+    descent = start(problem, R, y, factors)
+    descent.run(2000, 1e-8)
+    assert np.linalg.norm(descent.G) <= 1e-8
+
+
+def test_the_start_is_not_written_to():
+    problem, R, y, factors = make_problem(4)
+    before = R.copy()
+    start(problem, R, y, factors).run(5, 0.0)
+    assert np.array_equal(R, before)
+
+
+def test_threads_change_no_bit(monkeypatch):
+    monkeypatch.setattr(augmented_lagrangian, "RANGE", 4)
+    problem, R, y, factors = make_problem(5)
+    with Team(1) as alone, Team(3) as three:
+        ones = [start(problem, R, y, factors, team) for team in (alone, three)]
+        for descent in ones:
+            descent.run(20, 0.0)
+    assert np.array_equal(ones[0].R, ones[1].R)
+
+
+def test_without_any_decrease_a_step_is_refused():
+    problem, R, y, factors = make_problem(6)
+    descent = start(problem, R, y, factors)
+    descent.run(3000, 0.0)  # far beyond what rounding allows
+    assert np.isfinite(descent.R).all()
+    assert formula(problem, descent.R, y, factors) <= formula(problem, R, y, factors)
+
+
+class TestCurvature:
+    def test_is_the_mean_of_the_hessian_over_directions(self):
+        """For a map whose edges point everywhere alike, A is the Hessian's average block."""
+        problem, _, y, factors = make_problem(0, with_caps=False, with_walls=False, variance=0.0)
+        rank, rng = 3, np.random.default_rng(1)
+        lagrangian = AugmentedLagrangian(problem, Team(1))
+        s = lagrangian.stiffness(SIGMA, factors)
+        t = np.abs(y.edges)
+        A = lagrangian.curvature(t, s, SIGMA, rank).toarray()
+        i, j = problem.edges[0]
+        u = rng.standard_normal((100_000, rank))
+        u *= np.sqrt(problem.squares[0]) / np.linalg.norm(u, axis=1)[:, None]
+        block = 2 * t[0] * np.eye(rank) + 4 * s[0] * np.einsum("ni,nj->ij", u, u) / len(u)
+        assert -A[i, j] == pytest.approx(np.trace(block) / rank, rel=1e-6)
+
+    def test_slack_ropes_do_not_count(self):
+        problem, _, _, factors = make_problem(1, with_walls=False)
+        lagrangian = AugmentedLagrangian(problem, Team(1))
+        s = lagrangian.stiffness(SIGMA, factors)
+        t = np.full(lagrangian.n_bars, -1.0)
+        A = lagrangian.curvature(t, s, SIGMA, 3).toarray()
+        for (i, j), is_cap in zip(problem.edges, problem.caps, strict=True):
+            assert (A[i, j] == 0) == is_cap
+
+    @pytest.mark.parametrize("exact", [True, False])
+    def test_inverse(self, exact):
+        problem, R, y, factors = make_problem(2)
+        lagrangian = AugmentedLagrangian(problem, Team(1))
+        s = lagrangian.stiffness(SIGMA, factors)
+        A = lagrangian.curvature(lagrangian.forces(R, y.edges, s), s, SIGMA, 3)
+        solved = approximate_inverse(A, exact=exact)(R)
+        product = A @ solved if exact else A.diagonal()[:, None] * solved
+        assert product == pytest.approx(R)
+
+
+def test_factors_of_sheets_are_sparse_and_of_clouds_are_not():
+    def grid(*sizes):
+        numbers = np.arange(np.prod(sizes)).reshape(sizes)
+        return np.concatenate(
+            [
+                np.column_stack(
+                    [
+                        np.take(numbers, range(size - 1), axis).ravel(),
+                        np.take(numbers, range(1, size), axis).ravel(),
+                    ]
+                )
+                for axis, size in enumerate(sizes)
+            ]
+        )
+
+    assert stays_sparse(40 * 100, grid(40, 100))
+    rng = np.random.default_rng(0)
+    assert not stays_sparse(4000, rng.integers(0, 4000, (20_000, 2)))
+    assert stays_sparse(500, rng.integers(0, 500, (20_000, 2)))
