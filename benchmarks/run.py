@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import eigen
+import unfolding
 from measure import environment, in_child, write_results
 from scaling import SIZES, exponent
 
@@ -213,6 +214,9 @@ BENCHMARKS = {
     "new_points": run_new_points,
     "rivals": run_rivals,
     "crossing": run_crossing,
+    "unfolding": unfolding.run_accuracy,
+    "unfolding_scaling": unfolding.run_scaling,
+    "unfolding_small": unfolding.run_small,
 }
 NEED_DATA = ("mnist", "sweep", "eigen", "new_points", "rivals", "crossing")
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -118,7 +117,7 @@ class Unfolder(GraphEmbedder):
         else:
             R, certificate = self._solve_lowrank(X, problem, seed, progress)
         if not certificate.ok:
-            warnings.warn(_advice(certificate), ConvergenceWarning, stacklevel=4)
+            warnings.warn(_advice(certificate), ConvergenceWarning, stacklevel=3)
         self.graph_ = graph
         self.gram_factor_ = R
         self.spectrum_ = np.sum(R**2, axis=0)
@@ -167,9 +166,10 @@ class Unfolder(GraphEmbedder):
             R = R[:, : int(self.rank)]
         merger = problem.without_zero_edges()
         y = merger.merge_multipliers(solution.multipliers)
-        bound = bound_from(merger.problem, y, sparse=False)
-        if bound.multipliers is None:  # they balance only what dependent points leave free
-            bound = DualBound(solution.bound, y)
+        at_rest = solution.status == "optimal" or abs(solution.gap) <= self.tol
+        bound = DualBound(solution.bound, y)
+        if not at_rest:  # rounding may have spoilt it
+            bound = bound_from(merger.problem, y, sparse=False)
         certificate = UnfoldingCertificate(
             solver="conic",
             errors=measure_errors(problem, R),
@@ -179,10 +179,9 @@ class Unfolder(GraphEmbedder):
             rank=R.shape[1],
             n_iter=solution.n_iter,
             tol=self.tol,
-            stopped_by="tolerance",
+            stopped_by="tolerance" if at_rest else "standstill",
         )
-        at_rest = solution.status == "optimal" or abs(solution.gap) <= self.tol
-        return R, certificate if at_rest else replace(certificate, stopped_by="standstill")
+        return R, certificate
 
     def _start(self, X: Any, problem: DistanceProblem, rank: int, seed: int) -> Array:
         if not isinstance(self.start, str):

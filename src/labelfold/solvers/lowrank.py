@@ -7,8 +7,7 @@ Three things make it quick, all measured in decision record 9:
 - the first stiffness is small, so that the map is stretched open before it is made isometric;
 - an edge's stiffness follows its multiplier. Four neighbours in a curved sheet are a flat
   tetrahedron, whose thickness is held by forces a thousand times the usual ones;
-- columns of R that died out are revived by noise below the violation, as rank that the loose
-  problem has no use for is needed by the tight one (the staircase of Burer and Monteiro).
+- columns of R that died out while edges were soft are revived.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 
 from labelfold.progress import Progress, report_nothing
 from labelfold.solvers.augmented_lagrangian import AugmentedLagrangian, Descent, Multipliers
+from labelfold.solvers.columns import Columns, principal
 from labelfold.solvers.distance_certificate import DistanceErrors, measure_errors
 from labelfold.solvers.distance_problem import DistanceProblem, Merger, Spread
 from labelfold.solvers.dual_bound import DualBound, bound_from
@@ -41,9 +41,6 @@ FIRST_STIFFNESS, WARM_STIFFNESS, LARGEST_STIFFNESS = 0.25, 10.0, 60.0
 BALANCED, LOST = 0.03, 3.0
 MOST_STIFFNESS = 1e6
 LEAST_UNEVEN, MOST_UNEVEN = 0.1, 1e6  # stiffness of an edge relative to the median one's
-WEAK = 0.1  # mean square of a column, relative to the violation, below which it is revived
-NOISE = 1e-2  # mean square of what revives it, likewise
-SPARE = 3  # columns that rank "auto" keeps beyond those in use
 SETTLED = 5  # rounds over which the objective must have come to rest
 DROP = 0.7  # of the violation since restoration was last tried, before it is tried again
 STANDSTILL = 200  # rounds without a lower violation
@@ -175,11 +172,12 @@ def solve_lowrank(
             "that the spread has no maximum: join them by edges or caps."
         )
     with Team(n_threads) as team:
-        rounds = _Rounds(scaled, merger.merge_points(start) / unit, rank, limits, team, seed)
+        rounds = _Rounds(scaled, Columns(scaled, rank, seed), limits, team, progress)
+        rounds.R = rounds.columns.begin(merger.merge_points(start) / unit)
         if multipliers is not None:
             y = merger.merge_multipliers(multipliers.edges)
             rounds.y = Multipliers(y, multipliers.half_spaces)
-        stopped_by = rounds.run(progress)
+        stopped_by = rounds.run()
     return rounds.solution(stopped_by, problem, merger, unit)
 
 
@@ -189,20 +187,19 @@ class _Rounds:
     def __init__(
         self,
         problem: DistanceProblem,
-        start: Array,
-        rank: int | None,
+        columns: Columns,
         limits: LowRankLimits | None,
         team: Team,
-        seed: int,
+        progress: Progress,
     ) -> None:
-        self.problem, self.limits, self.team = problem, limits or LowRankLimits(), team
+        self.problem, self.limits = problem, limits or LowRankLimits()
+        self.columns, self.team, self.progress = columns, team, progress
         self.lagrangian = AugmentedLagrangian(problem, team)
         self.sparse = stays_sparse(problem.n_points, problem.edges)
-        self.noise = np.random.default_rng(seed)
-        self.grows = rank is None
-        self.R = self._with_columns(start, rank or self._first_rank(start))
+        self.R = np.empty((problem.n_points, 0))
         n_halves = 0 if problem.half_spaces is None else len(problem.half_spaces.points)
         self.y = Multipliers(np.zeros(len(problem.edges)), np.zeros(n_halves))
+        self.even = np.ones(len(problem.edges))
         self.began = time.perf_counter()
         self.history: list[Round] = []
         self.bound = DualBound()
@@ -212,24 +209,25 @@ class _Rounds:
 
     # ---- the rounds
 
-    def run(self, progress: Progress) -> str:
+    def run(self) -> str:
         """Go on until a limit is met, and tell which."""
         lengths = np.sqrt(self.problem.squares)
         self.bound = bound_from(self.problem, 1 / lengths, sparse=self.sparse)
         tension = self._uniform_tension()
         sigma = (WARM_STIFFNESS if np.any(self.y.edges) else FIRST_STIFFNESS) * tension
-        least = np.inf
+        least, best = np.inf, (self.R, self.y)
         stopped_by = ""
         while not stopped_by:
             self._one_round(sigma)
             now = self._record(sigma)
-            note = f"objective {now.objective:.5g}, distance error {now.rms_error:.1e}"
-            progress("unfolding", now.n_iter, self.limits.max_iter, note=note)
             sigma = self._next_stiffness(sigma, tension, shrunk=now.rms_error <= least / SHRINK)
-            least = min(least, now.rms_error)
+            if now.rms_error <= least:
+                least, best = now.rms_error, (self.R, self.y)
             stopped_by = self._verdict()
             if not stopped_by:
-                self._tend_columns(now.rms_error)
+                self.R = self.columns.tend(self.R, now.rms_error)
+        if stopped_by != "tolerance":
+            self.R, self.y = best
         self._finish(tension, stopped_by)
         return stopped_by
 
@@ -262,6 +260,8 @@ class _Rounds:
                 largest_error=errors.largest_squared,
             )
         )
+        note = f"objective {objective:.5g}, distance error {errors.rms_squared:.1e}"
+        self.progress("unfolding", self.n_iter, self.limits.max_iter, note=note)
         return self.history[-1]
 
     def _verdict(self) -> str:
@@ -278,32 +278,39 @@ class _Rounds:
             return "iterations"
         if limits.max_time is not None and now.seconds >= limits.max_time:
             return "time"
-        past = [r.rms_error for r in self.history[-STANDSTILL:]]
-        if len(past) == STANDSTILL and min(past[STANDSTILL // 2 :]) > 0.99 * min(past):
-            return "standstill"
+        if self._stands_still(rest):
+            return "tolerance" if self._is_feasible() else "standstill"
         return ""
+
+    def _stands_still(self, rest: float) -> bool:
+        """Tell whether neither violation nor objective have changed for long."""
+        if len(self.history) < STANDSTILL:
+            return False
+        errors = [r.rms_error for r in self.history[-STANDSTILL:]]
+        late = self.history[-STANDSTILL // 2 :]
+        if min(r.rms_error for r in late) <= 0.99 * min(errors[: STANDSTILL // 2]):
+            return False
+        return bool(np.ptp([r.objective for r in late]) <= rest * abs(late[-1].objective))
 
     # ---- feasibility
 
     def _is_feasible(self) -> bool:
         """Tell whether restoration brings the map within tolerance."""
-        R, halves = self._restored(self._without_idle_columns()), self.problem.half_spaces
+        R, halves = self._restored(), self.problem.half_spaces
         if halves is not None and np.min(halves.slacks(R), initial=0) < -self.limits.tol:
             return False
         return measure_errors(self.problem, R).rms_squared <= self.limits.tol
 
-    def _restored(self, R: Array) -> Array:
+    def _restored(self) -> Array:
         """Return the map after steps towards the distances that leave the objective aside.
 
         From where the multipliers brought it, they hardly change the objective: 100 steps lowered
         the error fivefold, and the objective by less than 1 part in 10,000.
         """
+        R = self.columns.used(self.R, self.history[-1].rms_error)
         feasibility = AugmentedLagrangian(replace(self.problem, spread=Spread()), self.team)
-        even, none = (
-            np.ones(len(self.y.edges)),
-            Multipliers(0 * self.y.edges, 0 * self.y.half_spaces),
-        )
-        descent = Descent(feasibility, R, none, 1.0, even, exact=self.sparse)
+        none = Multipliers(0 * self.y.edges, 0 * self.y.half_spaces)
+        descent = Descent(feasibility, R, none, 1.0, self.even, exact=self.sparse)
         for _ in range(RESTORATION // 10):
             if measure_errors(self.problem, descent.R).rms_squared <= 0.9 * self.limits.tol:
                 break
@@ -323,7 +330,7 @@ class _Rounds:
     def _factors(self) -> Array:
         """Return f: stiffness follows tension."""
         if self.problem.spread.is_zero:
-            return np.ones(len(self.problem.edges))
+            return self.even
         return np.clip(self._tensions() / self._typical_tension(), LEAST_UNEVEN, MOST_UNEVEN)
 
     def _next_stiffness(self, sigma: float, tension: float, *, shrunk: bool) -> float:
@@ -338,51 +345,6 @@ class _Rounds:
             return 100.0
         return float(np.median(self.bound.multipliers * np.sqrt(self.problem.squares)))
 
-    # ---- rank
-
-    def _first_rank(self, start: Array) -> int:
-        return min(max(start.shape[1], 3) + SPARE, self._most_columns())
-
-    def _most_columns(self) -> int:
-        """Return the rank at which no map but the best is stable (Burer and Monteiro)."""
-        enough = int(np.ceil(np.sqrt(2 * len(self.problem.edges)))) + 1
-        return max(min(self.problem.n_points - 1, enough), 1)
-
-    def _with_columns(self, R: Array, rank: int) -> Array:
-        """Return R with a number of columns, the strongest if there were more."""
-        if R.shape[1] > rank:
-            if self.problem.half_spaces is not None:
-                raise ValueError(f"start has {R.shape[1]} columns, more than rank={rank}.")
-            centred = R - R.mean(axis=0)
-            R = centred @ np.linalg.svd(centred, full_matrices=False)[2][:rank].T
-        noise = 1e-3 * self.noise.standard_normal((len(R), rank - R.shape[1]))
-        return np.hstack([R, noise])
-
-    def _tend_columns(self, error: float) -> None:
-        """Revive columns that died out; add more where the rank may grow and all are in use."""
-        halves = self.problem.half_spaces
-        if halves is None:
-            self.R = _principal(self.R)
-        weak = np.mean(self.R**2, axis=0) < WEAK * error
-        if halves is not None:
-            weak[np.unique(halves.axes)] = False
-        rank = self.R.shape[1]
-        if self.grows and np.sum(weak) < SPARE and rank < self._most_columns():
-            rank = min(rank + SPARE, self._most_columns())
-            self.R = np.hstack([self.R, np.zeros((len(self.R), rank - self.R.shape[1]))])
-            weak = np.append(weak, np.ones(rank - len(weak), dtype=bool))
-        size = np.sqrt(NOISE * error)
-        self.R[:, weak] += size * self.noise.standard_normal((len(self.R), int(np.sum(weak))))
-
-    def _without_idle_columns(self) -> Array:
-        """Return R, where the rank is ours to choose without the columns that are mere noise."""
-        if not self.grows or self.problem.half_spaces is not None:
-            return self.R
-        R = _principal(self.R)
-        used = np.mean(R**2, axis=0) >= WEAK * self.history[-1].rms_error
-        used[0] = True
-        return R[:, used]
-
     # ---- the end
 
     def _finish(self, tension: float, stopped_by: str) -> None:
@@ -390,13 +352,13 @@ class _Rounds:
 
         Stiff edges hold the objective back a little, and balance it once they are softer.
         """
-        rough = self._restored(self._without_idle_columns())
+        rough = self._restored()
         if stopped_by in ("tolerance", "standstill") and not self.problem.spread.is_zero:
             for _ in range(POLISH_ROUNDS):
                 self._one_round(WARM_STIFFNESS * tension, POLISH_STEPS)
             self._record(WARM_STIFFNESS * tension)
         self._tighten_bound(tension)
-        self.R = self._restored(self._without_idle_columns())
+        self.R = self._restored()
         errors = [measure_errors(self.problem, R).rms_squared for R in (rough, self.R)]
         if errors[1] > max(errors[0], self.limits.tol):
             self.R = rough
@@ -409,10 +371,10 @@ class _Rounds:
         """
         if self.problem.spread.is_zero:
             return
-        y, R, even = self.y, self.R, np.ones(len(self.y.edges))
+        y, R = self.y, self.R
         for _ in range(BOUND_ROUNDS):
             descent = Descent(
-                self.lagrangian, R, y, BOUND_STIFFNESS * tension, even, exact=self.sparse
+                self.lagrangian, R, y, BOUND_STIFFNESS * tension, self.even, exact=self.sparse
             )
             descent.run(BOUND_STEPS, 0.0)
             y, R = descent.multipliers, descent.R
@@ -424,17 +386,13 @@ class _Rounds:
         self, stopped_by: str, problem: DistanceProblem, merger: Merger, unit: float
     ) -> LowRankSolution:
         """Return the result in the units of the problem as it was given."""
-        R = self.R
+        R = unit * self.R[merger.point_numbers]
         if problem.half_spaces is None:
-            R = _principal(R)
+            R = principal(R - R.mean(axis=0))
             R = R * np.where(R[np.abs(R).argmax(axis=0), np.arange(R.shape[1])] < 0, -1, 1)
-        R = unit * R[merger.point_numbers]
-        bound = DualBound(
-            self.bound.value * unit**2,
-            None
-            if self.bound.multipliers is None
-            else merger.split_multipliers(self.bound.multipliers),
-        )
+        bound = DualBound(self.bound.value * unit**2)
+        if self.bound.multipliers is not None:
+            bound = replace(bound, multipliers=merger.split_multipliers(self.bound.multipliers))
         return LowRankSolution(
             R=R,
             multipliers=Multipliers(merger.split_multipliers(self.y.edges), self.y.half_spaces),
@@ -445,8 +403,3 @@ class _Rounds:
             stopped_by=stopped_by,
             history=tuple(self.history),
         )
-
-
-def _principal(R: Array) -> Array:
-    """Turn R to its principal axes."""
-    return np.asarray(R @ np.linalg.eigh(R.T @ R)[1][:, ::-1])
