@@ -283,14 +283,20 @@ class _Rounds:
         return ""
 
     def _stands_still(self, rest: float) -> bool:
-        """Tell whether neither violation nor objective have changed for long."""
+        """Tell whether the violation has not shrunk for long, nor the objective changed.
+
+        Far from feasible the objective does not count: there may be no map at all, and multipliers
+        that grow without end toss it about.
+        """
         if len(self.history) < STANDSTILL:
             return False
-        errors = [r.rms_error for r in self.history[-STANDSTILL:]]
+        early = self.history[-STANDSTILL : -STANDSTILL // 2]
         late = self.history[-STANDSTILL // 2 :]
-        if min(r.rms_error for r in late) <= 0.99 * min(errors[: STANDSTILL // 2]):
+        least = min(r.rms_error for r in late)
+        if least <= 0.99 * min(r.rms_error for r in early):
             return False
-        return bool(np.ptp([r.objective for r in late]) <= rest * abs(late[-1].objective))
+        moved = float(np.ptp([r.objective for r in late])) > rest * abs(late[-1].objective)
+        return least > RESTORABLE * self.limits.tol or not moved
 
     # ---- feasibility
 
