@@ -80,11 +80,13 @@ class GraphEstimator(BaseEstimator):
 
     def _graph_of(self, X: Any, graph: NeighborGraph | None, progress: Progress) -> NeighborGraph:
         names = {one.name for one in fields(GraphRecipe)}.intersection(self.graph_parameters)
-        own = {name: getattr(self, name) for name in names}
+        recipe = GraphRecipe(**{name: getattr(self, name) for name in names})
         if graph is not None:
-            graph.check_matches(X, replace(graph.recipe, **own))  # the rest is no concern of ours
+            if "weights" not in names:  # of no concern to a method that sees distances only
+                given = graph.recipe
+                recipe = replace(recipe, weights=given.weights, scale=given.scale)
+            graph.check_matches(X, recipe)
             return graph
-        recipe = GraphRecipe(**own)
         return build_graph(
             X,
             recipe,
@@ -177,9 +179,11 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
         X = self._check_rows(X, reset=False)
         with limit_threads(self.n_jobs):
             found = self.graph_.distances_to(X)
-            coordinates = self._extend(X, found)
-        equal = self.graph_.equal_rows(X, found)
-        known = equal >= 0
+            equal = self.graph_.equal_rows(X, found)
+            known = equal >= 0
+            coordinates = np.empty((X.shape[0], self.embedding_.shape[1]))
+            if not known.all():
+                coordinates[~known] = self._extend(X[~known], found[~known])
         if known.any():
             coordinates[known] = self._mean_over_equal(self.embedding_, equal[known])
         return coordinates

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.decomposition import PCA
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.manifold import Isomap
 from sklearn.neighbors import KNeighborsTransformer
 
@@ -82,6 +82,13 @@ class TestRoll:
         assert errors.rms_squared == pytest.approx(np.linalg.norm(q - d) / np.linalg.norm(d))
         assert errors.largest_squared == pytest.approx(np.max(np.abs(q - d) / d))
         assert fitted.certificate_.objective == pytest.approx(np.sum((R - R.mean(axis=0)) ** 2))
+
+    def test_furthest_points_are_what_is_pulled(self, roll):
+        X = roll[0][:200]
+        model = FurthestNeighborUnfolding(rank=4, random_state=0).fit(X)
+        furthest = np.argmax(np.linalg.norm(X[:, None] - X[None], axis=2), axis=1)
+        R = model.gram_factor_
+        assert model.certificate_.objective == pytest.approx(np.sum((R - R[furthest]) ** 2))
 
     def test_local_angles_keep_more_distances(self, roll):
         X = roll[0][:200]
@@ -201,6 +208,8 @@ class TestParameters:
             ({"start": "zero"}, "start='zero' must be one of"),
             ({"start": np.zeros((3, 2))}, r"start of shape \(3, 2\)"),
             ({"tol": 0.0}, "tol=0.0"),
+            ({"tol": "small"}, "tol='small'"),
+            ({"rank": True}, "rank=True"),
             ({"max_iter": 0}, "max_iter=0"),
             ({"max_time": -1}, "max_time=-1"),
             ({"n_neighbors": 0}, "n_neighbors=0"),
@@ -242,6 +251,43 @@ class TestParameters:
     def test_progress_on_stderr(self, roll, capsys):
         MaximumVarianceUnfolding(rank=4, verbose=1, random_state=0).fit(roll[0][:100])
         assert "distance error" in capsys.readouterr().err
+
+
+class TestHonesty:
+    def test_one_far_point_does_not_hide_what_happens_to_the_others(self):
+        X = np.random.default_rng(0).standard_normal((100, 3))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = MaximumVarianceUnfolding(random_state=0, max_iter=5000).fit(
+                np.vstack([X, X[:1] + 1e4])
+            )
+        R, entries = model.gram_factor_, sp.coo_array(model.graph_.distances)
+        q = np.sum((R[entries.coords[0]] - R[entries.coords[1]]) ** 2, axis=1)
+        errors = np.abs(q / entries.data**2 - 1)
+        assert model.certificate_.ok == (np.median(errors) <= 1e-3)
+        assert model.certificate_.errors.median_squared == pytest.approx(np.median(errors))
+
+    def test_stopped_early_the_map_keeps_its_dimensions(self):
+        X, _, _ = make_swiss_roll(300, random_state=0)
+        with pytest.warns(ConvergenceWarning, match="stopped by iterations"):
+            model = MaximumVarianceUnfolding(max_iter=60, random_state=0).fit(X)
+        assert np.all(model.embedding_.std(axis=0) > 0)
+
+    def test_what_the_caller_does_to_x_afterwards_does_not_matter(self, roll):
+        X = roll[0][:150].copy()
+        model = MaximumVarianceUnfolding(rank=4, random_state=0).fit(X)
+        expected = pickle.loads(pickle.dumps(model)).transform(roll[0][200:203])
+        X[:] = X[::-1] * 3
+        assert np.array_equal(model.transform(roll[0][200:203]), expected)
+
+    def test_extension_before_fit(self):
+        with pytest.raises(NotFittedError):
+            MaximumVarianceUnfolding().extension_  # noqa: B018
+
+    def test_a_radius_graph_is_refused(self, roll):
+        graph = NeighborGraph.build(roll[0][:150], radius=6.0)
+        with pytest.raises(GraphMismatchError, match="radius"):
+            MaximumVarianceUnfolding().fit(roll[0][:150], graph=graph)
 
 
 class TestNewPoints:
@@ -304,7 +350,8 @@ def test_classifies_with_few_labels(roll):
     ("spectrum", "dimension"),
     [
         ([100.0, 50.0, 0.1, 0.05], 2),
-        ([100.0, 1.0, 0.9, 0.8], 1),
+        ([100.0, 0.1, 0.09, 0.08], 1),
+        ([100.0, 3.6, 0.25, 0.2], 2),  # a long strip
         ([100.0, 90.0, 80.0], 3),
         ([100.0, 1e-9, 1e-20], 1),
         ([5.0], 1),

@@ -103,6 +103,12 @@ class TestWithoutZeroEdges:
         assert merged.squares.tolist() == [2, 9]
         assert merged.caps.tolist() == [False, True]
 
+    def test_of_parallel_caps_the_least_holds(self):
+        problem = DistanceProblem(
+            2, np.array([[0, 1], [1, 0]]), np.array([4.0, 1.0]), Spread(1.0), np.ones(2, dtype=bool)
+        )
+        assert problem.without_zero_edges().problem.squares.tolist() == [1]
+
 
 class TestErrors:
     def test_definitions(self):
@@ -114,6 +120,8 @@ class TestErrors:
         errors = measure_errors(problem, R)
         assert errors.rms_squared == pytest.approx(np.sqrt((0.21**2 + (q[1] - 4) ** 2) / 17))
         assert errors.largest_squared == pytest.approx(0.21)
+        assert errors.median_squared == pytest.approx((0.21 + (4 - q[1]) / 4) / 2)
+        assert errors.decisive == errors.median_squared
         assert errors.rms == pytest.approx(np.sqrt((0.1**2 + 0.1**2) / 5))
         assert errors.largest == pytest.approx(0.1)
 
@@ -137,7 +145,7 @@ class TestCertificate:
     def certificate(self, **changes):
         given = {
             "solver": "lowrank",
-            "errors": DistanceErrors(1e-4, 1e-2, 5e-5, 5e-3),
+            "errors": DistanceErrors(1e-4, 5e-5, 1e-2, 5e-5, 5e-3),
             "objective": 100.0,
             "bound": 104.0,
             "slack": 1.0,
@@ -155,6 +163,8 @@ class TestCertificate:
         assert self.certificate().ok
         assert not self.certificate(tol=1e-5).ok
         assert not self.certificate(stopped_by="time").ok
+        hidden = DistanceErrors(1e-4, 0.5, 1e-2, 5e-5, 5e-3)
+        assert not self.certificate(errors=hidden).ok
 
     def test_sentence(self):
         text = str(self.certificate())

@@ -7,6 +7,7 @@ from labelfold import NeighborGraph
 from labelfold.datasets import make_swiss_roll
 from labelfold.semidefinite.unfolder import _neighbor_pairs
 from labelfold.solvers import lowrank
+from labelfold.solvers.columns import Columns
 from labelfold.solvers.conic import solve_conic
 from labelfold.solvers.distance_problem import DistanceProblem, HalfSpaces, Spread
 from labelfold.solvers.lowrank import LowRankLimits, solve_lowrank
@@ -89,6 +90,16 @@ class TestClosedForms:
         assert solution.multipliers.edges[2] == 0
         assert np.all(solution.multipliers.edges >= 0)
 
+    def test_caps_alone_do_not_end_in_a_single_point(self):
+        """A start far too large for tiny caps used to be thrown back to 0 and stay there."""
+        edges = np.column_stack([np.arange(9), np.arange(1, 10)])
+        problem = DistanceProblem(
+            10, edges, np.full(9, 1e-12), Spread(1.0), is_cap=np.ones(9, dtype=bool)
+        )
+        solution = solve_lowrank(problem, np.random.default_rng(0).standard_normal((10, 2)))
+        x = 1e-6 * (np.arange(10) - 4.5)
+        assert solution.objective == pytest.approx(x @ x, rel=1e-2)
+
     def test_half_spaces_are_respected(self):
         """Two points at distance 2 on either side of a wall, a margin of 0.7 away from it."""
         halves = HalfSpaces(np.array([0, 1]), np.array([0, 0]), np.array([1.0, -1.0]), 0.7)
@@ -124,13 +135,15 @@ class TestAgainstTheConvexOptimum:
         assert difference <= 0.01 * np.linalg.norm(centred_gram(convex.factor))
         assert ours.bound.value >= convex.value * (1 - 1e-6)
         assert ours.bound.value <= convex.value * 1.01
+        in_data_units = ours.history[-1].corrected * np.mean(problem.squares)
+        assert in_data_units == pytest.approx(convex.value, rel=2e-3)
 
 
 class TestRoll:
     def test_every_start_leads_to_the_same_objective(self):
         X, problem = roll_problem(300, n_neighbors=5, height=21.0)
         rng = np.random.default_rng(0)
-        starts = [X, 1e4 * rng.standard_normal((300, 3)), 1e-6 * rng.standard_normal((300, 2))]
+        starts = [X, 1e30 * rng.standard_normal((300, 3)), 1e-6 * rng.standard_normal((300, 2))]
         found = [solve_lowrank(problem, start, rank=4) for start in starts]
         assert all(solution.converged for solution in found)
         objectives = [solution.objective for solution in found]
@@ -166,7 +179,36 @@ class TestRoll:
         solution = solve_lowrank(problem, np.vstack([X, X[[0, 0]]]), rank=4)
         assert np.array_equal(solution.R[[0, 0]], solution.R[[80, 81]])
         assert solution.multipliers.edges[-2:].tolist() == [0, 0]
+        assert solution.R.mean(axis=0) == pytest.approx(np.zeros(4), abs=1e-9)
         assert solution.errors.rms_squared <= 1e-3
+
+
+class TestColumns:
+    def problem(self):
+        return roll_problem(60)[1]
+
+    def test_dead_ones_are_revived_below_the_violation(self):
+        R = np.zeros((60, 4))
+        R[:, 0] = np.arange(60.0)
+        tended = Columns(self.problem(), 4, seed=0).tend(R, 1e-4)
+        sizes = np.mean(tended**2, axis=0)
+        assert sizes[0] == pytest.approx(np.mean(R[:, 0] ** 2))
+        assert np.all((sizes[1:] > 1e-7) & (sizes[1:] < 1e-5))
+
+    def test_more_are_added_while_all_are_used(self):
+        R = np.random.default_rng(0).standard_normal((60, 4))
+        assert Columns(self.problem(), None, seed=0).tend(R, 1e-4).shape == (60, 7)
+        assert Columns(self.problem(), 4, seed=0).tend(R, 1e-4).shape == (60, 4)
+
+    def test_idle_ones_are_dropped_where_the_rank_is_free(self):
+        R = np.random.default_rng(0).standard_normal((60, 4)) * [1, 1, 1e-4, 1e-4]
+        assert Columns(self.problem(), None, seed=0).used(R, 1e-4).shape == (60, 2)
+        assert Columns(self.problem(), 4, seed=0).used(R, 1e-4).shape == (60, 4)
+
+    def test_a_start_keeps_its_strongest_columns(self):
+        R = np.random.default_rng(0).standard_normal((60, 6)) * [1, 9, 1, 1, 8, 1]
+        kept = Columns(self.problem(), 2, seed=0).begin(R)
+        assert np.sum(kept**2) > 0.9 * np.sum(R[:, [1, 4]] ** 2)
 
 
 class TestLimits:

@@ -9,14 +9,16 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from functools import cached_property
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.decomposition import TruncatedSVD
+from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from labelfold.base import GraphEmbedder
 from labelfold.extend.local_average import LocalAverage
@@ -97,6 +99,7 @@ class Unfolder(GraphEmbedder):
     @property
     def extension_(self) -> KernelRegression | LocalAverage:
         """The map for new points, with its error on left-out rows; made when first asked for."""
+        check_is_fitted(self)
         return self._new_points.extension
 
     @abstractmethod
@@ -219,9 +222,8 @@ class Unfolder(GraphEmbedder):
         if self.n_components != "auto":
             super()._check_parameters(labels)
         n_components = 1 if self.n_components == "auto" else int(self.n_components)
-        if self.rank != "auto" and not (
-            isinstance(self.rank, int | np.integer) and int(self.rank) >= n_components
-        ):
+        is_integer = isinstance(self.rank, int | np.integer) and self.rank is not True
+        if self.rank != "auto" and not (is_integer and int(self.rank) >= n_components):
             raise ValueError(
                 f"rank={self.rank!r} must be 'auto' or an integer of at least n_components="
                 f"{n_components}."
@@ -234,7 +236,7 @@ class Unfolder(GraphEmbedder):
             raise ValueError(f"solver={self.solver!r} must be one of {', '.join(SOLVERS)}.")
         if isinstance(self.start, str) and self.start == "data" and self.metric == "precomputed":
             raise ValueError("start='data' needs rows, not distances: use start='geodesic'.")
-        if not 0 < self.tol < 1:
+        if not (isinstance(self.tol, Real) and 0 < self.tol < 1):
             raise ValueError(f"tol={self.tol!r} must lie between 0 and 1, such as 1e-3.")
         if not isinstance(self.max_iter, int | np.integer) or self.max_iter < 1:
             raise ValueError(f"max_iter={self.max_iter!r} must be an integer of at least 1.")
@@ -249,7 +251,8 @@ class NewPoints:
     """
 
     def __init__(self, X: Any, graph: NeighborGraph, embedding: Array, seed: int) -> None:
-        self._X, self._graph, self._embedding, self._seed = X, graph, embedding, seed
+        self._X = X.copy()  # the caller may write into it before the map is asked for
+        self._graph, self._embedding, self._seed = graph, embedding, seed
 
     @cached_property
     def extension(self) -> KernelRegression | LocalAverage:
@@ -274,7 +277,8 @@ def _leading_columns(X: Any, n_columns: int, seed: int) -> Array:
     if X.shape[1] <= n_columns:
         return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
     n_columns = min(n_columns, X.shape[0])
-    return np.asarray(TruncatedSVD(n_columns, random_state=seed % 2**31).fit_transform(X))
+    reduce = TruncatedSVD if sp.issparse(X) else PCA
+    return np.asarray(reduce(n_columns, random_state=seed).fit_transform(X))
 
 
 def _advice(certificate: UnfoldingCertificate) -> str:

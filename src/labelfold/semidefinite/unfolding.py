@@ -17,7 +17,8 @@ class MaximumVarianceUnfolding(Unfolder):
     Parameters
     ----------
     n_components : int or "auto", default=2
-        Dimension of the map; "auto" takes the dimensions before the widest gap of the spectrum.
+        Dimension of the map; "auto" takes the dimensions before the widest gap of the spectrum
+        that hold 99 % of the variance.
     n_neighbors : int, default=5
         Neighbours of every point whose distances are kept; where either end counts the other.
     metric : str or callable, default="euclidean"
@@ -31,17 +32,18 @@ class MaximumVarianceUnfolding(Unfolder):
         not suffice: a roll of 1,500 points can't be kept in 2, and hardly in 3. "auto" adds
         columns while they are used.
     solver : {"lowrank", "conic"}, default="lowrank"
-        "conic" solves the convex programme, for few points; needs ``labelfold[sdp]``.
+        "conic" solves the convex programme, for up to 400 points; it has no use for ``start``,
+        ``max_iter`` and ``max_time``.
     start : str or ndarray of shape (n_samples, any), default="auto"
         Where the low-rank solver begins: "data", "geodesic" (as Isomap; "auto" takes it), "smooth"
         (the best map made of smooth functions), "random", or coordinates such as an earlier
         ``gram_factor_``.
     tol : float, default=1e-3
-        Root mean square relative error of squared distances that is allowed.
+        Relative error of squared distances that is allowed, as root mean square and as median.
     max_iter : int, default=20_000
         Steps of the low-rank solver.
     max_time : float, default=None
-        Seconds after which it stops; the best map so far is kept, with a warning.
+        Seconds after which its rounds stop; the best map so far is kept, with a warning.
     neighbor_search : {"auto", "exact", "approximate"}, default="auto"
         "auto" is exact while that is quick; ``graph_.search`` tells the recall.
     random_state : int, RandomState instance or None, default=None
@@ -60,7 +62,7 @@ class MaximumVarianceUnfolding(Unfolder):
     spectrum_ : ndarray of shape (rank,)
         Eigenvalues of K, descending: those that stand out are the dimensions of the data.
     certificate_ : UnfoldingCertificate
-        How well distances are kept, the objective, and a bound that no map exceeds.
+        How well ``gram_factor_`` keeps distances, the objective, and a bound that no map exceeds.
     extension_ : KernelRegression or LocalAverage
         The map for new points, with its error on left-out rows; fitted when first asked for.
     graph_ : NeighborGraph
@@ -117,7 +119,8 @@ class FurthestNeighborUnfolding(Unfolder):
     Parameters
     ----------
     n_components : int or "auto", default=2
-        Dimension of the map; "auto" takes the dimensions before the widest gap of the spectrum.
+        Dimension of the map; "auto" takes the dimensions before the widest gap of the spectrum
+        that hold 99 % of the variance.
     n_neighbors : int, default=5
         Neighbours of every point whose distances are kept; where either end counts the other.
     metric : str or callable, default="euclidean"
@@ -131,17 +134,18 @@ class FurthestNeighborUnfolding(Unfolder):
         not suffice: a roll of 1,500 points can't be kept in 2, and hardly in 3. "auto" adds
         columns while they are used.
     solver : {"lowrank", "conic"}, default="lowrank"
-        "conic" solves the convex programme, for few points; needs ``labelfold[sdp]``.
+        "conic" solves the convex programme, for up to 400 points; it has no use for ``start``,
+        ``max_iter`` and ``max_time``.
     start : str or ndarray of shape (n_samples, any), default="auto"
         Where the low-rank solver begins: "data", "geodesic" (as Isomap; "auto" takes it), "smooth"
         (the best map made of smooth functions), "random", or coordinates such as an earlier
         ``gram_factor_``.
     tol : float, default=1e-3
-        Root mean square relative error of squared distances that is allowed.
+        Relative error of squared distances that is allowed, as root mean square and as median.
     max_iter : int, default=20_000
         Steps of the low-rank solver.
     max_time : float, default=None
-        Seconds after which it stops; the best map so far is kept, with a warning.
+        Seconds after which its rounds stop; the best map so far is kept, with a warning.
     neighbor_search : {"auto", "exact", "approximate"}, default="auto"
         "auto" is exact while that is quick; ``graph_.search`` tells the recall.
     random_state : int, RandomState instance or None, default=None
@@ -160,7 +164,7 @@ class FurthestNeighborUnfolding(Unfolder):
     spectrum_ : ndarray of shape (rank,)
         Eigenvalues of K, descending: those that stand out are the dimensions of the data.
     certificate_ : UnfoldingCertificate
-        How well distances are kept, the objective, and a bound that no map exceeds.
+        How well ``gram_factor_`` keeps distances, the objective, and a bound that no map exceeds.
     extension_ : KernelRegression or LocalAverage
         The map for new points, with its error on left-out rows; fitted when first asked for.
     graph_ : NeighborGraph

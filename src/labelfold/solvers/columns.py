@@ -45,6 +45,8 @@ class Columns:
     def begin(self, start: Array) -> Array:
         """Return the start with a first number of columns, the strongest if there were more."""
         rank = self._rank or min(max(start.shape[1], 3) + SPARE, self._most)
+        if self._rank is None and self._halves is not None:
+            rank = max(rank, start.shape[1])
         if start.shape[1] > rank:
             if self._halves is not None:
                 raise ValueError(f"start has {start.shape[1]} columns, more than rank={rank}.")

@@ -22,6 +22,8 @@ class DistanceErrors:
     ----------
     rms_squared : float
         sqrt(sum (q - d)^2 / sum d^2) for squared distances q that ought to be d.
+    median_squared : float
+        Median of |q - d| / d: what most edges err by, however long the longest is.
     largest_squared : float
         Largest |q - d| / d.
     rms : float
@@ -31,21 +33,31 @@ class DistanceErrors:
     """
 
     rms_squared: float
+    median_squared: float
     largest_squared: float
     rms: float
     largest: float
+
+    @property
+    def decisive(self) -> float:
+        """The larger of ``rms_squared`` and ``median_squared``: what tolerances are about.
+
+        One long edge can make the mean small while all others are wrong.
+        """
+        return max(self.rms_squared, self.median_squared)
 
 
 def measure_errors(problem: DistanceProblem, R: Array) -> DistanceErrors:
     """Measure what a map does to the distances; edges of length zero relative to the mean one."""
     if len(problem.squares) == 0:
-        return DistanceErrors(0.0, 0.0, 0.0, 0.0)
+        return DistanceErrors(0.0, 0.0, 0.0, 0.0, 0.0)
     unit = float(np.sqrt(np.mean(problem.squares))) or 1.0  # squares of squares might overflow
     d, q = problem.squares / unit**2, problem.lengths(R / unit)
     h, g = (np.where(problem.caps, np.maximum(x, 0), x) for x in (q - d, np.sqrt(q) - np.sqrt(d)))
     base = np.where(d > 0, d, 1.0)
     return DistanceErrors(
         rms_squared=float(np.linalg.norm(h) / (np.linalg.norm(d) or 1.0)),
+        median_squared=float(np.median(np.abs(h) / base)),
         largest_squared=float(np.max(np.abs(h) / base)),
         rms=float(np.linalg.norm(g) / (np.sqrt(np.sum(d)) or 1.0)),
         largest=float(np.max(np.abs(g) / np.sqrt(base))),
@@ -75,7 +87,7 @@ class UnfoldingCertificate:
     n_iter : int
         Steps of the solver.
     tol : float
-        What ``errors.rms_squared`` had to reach.
+        What ``errors.decisive`` had to reach.
     stopped_by : str
         What ended the work: "tolerance", "iterations", "time" or "standstill".
     """
@@ -105,12 +117,19 @@ class UnfoldingCertificate:
     @property
     def ok(self) -> bool:
         """Whether distances are kept as asked, and the solver came to rest."""
-        return self.errors.rms_squared <= self.tol and self.stopped_by == "tolerance"
+        return self.errors.decisive <= self.tol and self.stopped_by == "tolerance"
 
     def __str__(self) -> str:
-        verdict = "ok" if self.ok else f"NOT converged (stopped by {self.stopped_by})"
+        verdict = "ok"
+        if self.stopped_by != "tolerance":
+            verdict = f"NOT converged (stopped by {self.stopped_by})"
+        elif not self.ok:
+            verdict = "NOT isometric (more dimensions would be)"
         e = self.errors
-        bound = f"no map exceeds {self.bound:.6g}, gap {self.gap:.1%}"
+        bound = f"no map exceeds {self.bound:.6g}"
+        if self.slack > 0:
+            bound += f" (with such errors {self.bound + self.slack:.6g})"
+        bound += f", gap {self.gap:.1%}"
         if self.bound < 0:
             bound = "no map keeps these distances, as a negative dual bound proves"
         return (

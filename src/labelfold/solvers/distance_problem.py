@@ -166,7 +166,7 @@ class DistanceProblem:
         """Return the problem with points at distance zero made one.
 
         A zero edge has no derivative where it is kept, which would hold up every solver. Of
-        parallel edges the mean square is kept.
+        parallel edges the mean square is kept, of parallel caps the least.
         """
         is_zero = self.squares == 0
         _, found = connected_components(self._joined(is_zero), directed=False)
@@ -242,7 +242,10 @@ def edge_laplacian(n_points: int, edges: Pairs, weights: Array) -> sp.csr_array:
 def _merged(
     edges: Pairs, squares: Array, caps: NDArray[np.bool_]
 ) -> tuple[Pairs, Array, NDArray[np.bool_], NDArray[np.intp]]:
-    """Return every pair once with its mean square, edges and caps apart, and each one's number."""
+    """Return every pair once, edges and caps apart, and each one's number.
+
+    The square is the mean of an edge's, the least of a cap's.
+    """
     numbers = np.full(len(edges), -1, dtype=np.intp)
     apart = np.flatnonzero(edges[:, 0] != edges[:, 1])
     keys = np.column_stack([np.sort(edges[apart], axis=1), caps[apart]])
@@ -250,4 +253,7 @@ def _merged(
     numbers[apart] = inverse.ravel()
     counts = np.bincount(numbers[apart], minlength=len(unique))
     means = np.bincount(numbers[apart], squares[apart], len(unique)).astype(float) / counts
-    return unique[:, :2].astype(np.intp), means, np.asarray(unique[:, 2] == 1), numbers
+    least = np.full(len(unique), np.inf)
+    np.minimum.at(least, numbers[apart], squares[apart])
+    is_cap = np.asarray(unique[:, 2] == 1)
+    return unique[:, :2].astype(np.intp), np.where(is_cap, least, means), is_cap, numbers

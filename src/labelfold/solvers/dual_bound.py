@@ -27,7 +27,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, cg, eigsh
 from labelfold.solvers.distance_problem import DistanceProblem, Spread, edge_laplacian
 from labelfold.solvers.laplacian_factor import Solve, factorize
 
-__all__ = ["DualBound", "bound_from", "largest_ratio"]
+__all__ = ["DualBound", "bound_at", "bound_from", "largest_ratio"]
 
 Array = NDArray[np.float64]
 
@@ -76,11 +76,7 @@ def bound_from(problem: DistanceProblem, y: Array, *, sparse: bool) -> DualBound
     typical = float(np.median(np.abs(y) * lengths)) or 1.0
 
     def try_shift(shift: float) -> DualBound:
-        tried = y + shift * typical / lengths
-        mu = largest_ratio(problem, tried, sparse=sparse)
-        if not np.isfinite(mu):
-            return DualBound()
-        return DualBound(mu * float(tried @ problem.squares), mu * tried)
+        return bound_at(problem, y + shift * typical / lengths, sparse=sparse)
 
     best, low, high = DualBound(), 0.0, 0.0
     for shift in SHIFTS:
@@ -102,6 +98,14 @@ def bound_from(problem: DistanceProblem, y: Array, *, sparse: bool) -> DualBound
         else:
             low = between
     return best
+
+
+def bound_at(problem: DistanceProblem, y: Array, *, sparse: bool) -> DualBound:
+    """Return the bound that y gives as it is."""
+    mu = largest_ratio(problem, y, sparse=sparse)
+    if not np.isfinite(mu):
+        return DualBound()
+    return DualBound(mu * float(y @ problem.squares), mu * y)
 
 
 def largest_ratio(problem: DistanceProblem, y: Array, *, sparse: bool) -> float:
@@ -127,14 +131,20 @@ def largest_ratio(problem: DistanceProblem, y: Array, *, sparse: bool) -> float:
     inverse = LinearOperator(shape, matvec=solve, dtype=float)
     v0 = np.random.default_rng(0).standard_normal(n - 1)
     try:
-        values, vectors = eigsh(C_op, k=1, M=L, Minv=inverse, which="LA", v0=v0, tol=1e-8)
+        # At an optimum as many values are equal as the map has dimensions: a larger basis finds the
+        # first of them sooner than a smaller tolerance.
+        values, vectors = eigsh(
+            C_op, k=1, M=L, Minv=inverse, which="LA", v0=v0, tol=1e-6, ncv=min(40, n - 1)
+        )
     except ArpackNoConvergence:
         return np.inf
     v = vectors[:, 0]
-    residual = C_op.matvec(v) - values[0] * (L @ v)
-    # The Ritz value is never too large: the residual in the norm of L^(-1) makes it large enough.
-    off = np.sqrt(abs(residual @ solve(residual)) / (v @ (L @ v)))
-    return float(values[0] + off)
+    residual, energy = C_op.matvec(v) - values[0] * (L @ v), float(v @ (L @ v))
+    if energy <= 0:  # by rounding: L is too near to singular
+        return np.inf
+    # A Ritz value is never too large, and an eigenvalue no farther from it than the residual in the
+    # norm of L^(-1).
+    return float(values[0] + np.sqrt(abs(residual @ solve(residual)) / energy))
 
 
 def _held_product(spread: Spread, v: Array) -> Array:
@@ -155,10 +165,10 @@ def _positive_inverse(L: sp.csc_array, *, sparse: bool) -> Solve | None:
         return solve
     if L.shape[0] <= DENSE:
         try:
-            dense = cho_factor(L.toarray())
+            dense = cho_factor(L.toarray(), check_finite=False)
         except LinAlgError:
             return None
-        return lambda v: np.asarray(cho_solve(dense, v))
+        return lambda v: np.asarray(cho_solve(dense, v, check_finite=False))
     return _by_conjugate_gradients(L)
 
 

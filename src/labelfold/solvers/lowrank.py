@@ -23,9 +23,9 @@ from labelfold.solvers.augmented_lagrangian import AugmentedLagrangian, Descent,
 from labelfold.solvers.columns import Columns, principal
 from labelfold.solvers.distance_certificate import DistanceErrors, measure_errors
 from labelfold.solvers.distance_problem import DistanceProblem, Merger, Spread
-from labelfold.solvers.dual_bound import DualBound, bound_from
+from labelfold.solvers.dual_bound import DualBound, bound_at, bound_from
 from labelfold.solvers.laplacian_factor import stays_sparse
-from labelfold.threads import Team
+from labelfold.threads import Team, limit_threads
 
 __all__ = ["LowRankLimits", "LowRankSolution", "Round", "solve_lowrank"]
 
@@ -47,6 +47,7 @@ STANDSTILL = 200  # rounds without a lower violation
 RESTORATION = 200  # steps at the end
 RESTORABLE = 8.0  # times the tolerance: errors that they may mend
 POLISH_ROUNDS, POLISH_STEPS = 5, 100
+TOO_LONG = 1e3  # edges of a start, in root mean squares of what they ought to be
 BOUND_ROUNDS, BOUND_STEPS, BOUND_STIFFNESS = 2, 300, 10.0
 
 
@@ -57,14 +58,15 @@ class LowRankLimits:
     Parameters
     ----------
     tol : float, default=1e-3
-        Root mean square error of squared distances, relative, at which a map is isometric.
+        Root mean square and median relative error of squared distances at which a map is
+        isometric.
     objective_tol : float, default=None
         Relative change of the objective over five rounds below which it is at rest; None is
         ``max(tol, 1e-4)``.
     max_iter : int, default=20_000
         Number of steps.
     max_time : float, default=None
-        Seconds; None for any.
+        Seconds for the rounds; None for any. Bound and restoration come after.
     """
 
     tol: float = 1e-3
@@ -83,7 +85,7 @@ class Round:
     rank: int
     objective: float
     corrected: float
-    rms_error: float
+    error: float
     largest_error: float
 
 
@@ -171,9 +173,10 @@ def solve_lowrank(
             f"The edges leave {scaled.n_pieces} pieces that can be moved apart without end, so "
             "that the spread has no maximum: join them by edges or caps."
         )
-    with Team(n_threads) as team:
+    # Threads of BLAS would change the last bits, and lose more than they gain on such small blocks.
+    with Team(n_threads) as team, limit_threads(1, user_api="blas"):
         rounds = _Rounds(scaled, Columns(scaled, rank, seed), limits, team, progress)
-        rounds.R = rounds.columns.begin(merger.merge_points(start) / unit)
+        rounds.R = rounds.columns.begin(_tamed(merger.merge_points(start) / unit, scaled))
         if multipliers is not None:
             y = merger.merge_multipliers(multipliers.edges)
             rounds.y = Multipliers(y, multipliers.half_spaces)
@@ -212,7 +215,10 @@ class _Rounds:
     def run(self) -> str:
         """Go on until a limit is met, and tell which."""
         lengths = np.sqrt(self.problem.squares)
-        self.bound = bound_from(self.problem, 1 / lengths, sparse=self.sparse)
+        if self.problem.spread.is_zero:
+            self.bound = DualBound(0.0, 0 * lengths)
+        else:
+            self.bound = bound_at(self.problem, 1 / lengths, sparse=self.sparse)
         tension = self._uniform_tension()
         sigma = (WARM_STIFFNESS if np.any(self.y.edges) else FIRST_STIFFNESS) * tension
         least, best = np.inf, (self.R, self.y)
@@ -220,15 +226,17 @@ class _Rounds:
         while not stopped_by:
             self._one_round(sigma)
             now = self._record(sigma)
-            sigma = self._next_stiffness(sigma, tension, shrunk=now.rms_error <= least / SHRINK)
-            if now.rms_error <= least:
-                least, best = now.rms_error, (self.R, self.y)
+            sigma = self._next_stiffness(sigma, tension, shrunk=now.error <= least / SHRINK)
+            if now.error <= least:
+                least, best = now.error, (self.R, self.y)
             stopped_by = self._verdict()
             if not stopped_by:
-                self.R = self.columns.tend(self.R, now.rms_error)
+                self.R = self.columns.tend(self.R, max(now.error, self.limits.tol))
         if stopped_by != "tolerance":
             self.R, self.y = best
         self._finish(tension, stopped_by)
+        if stopped_by == "standstill" and self._errors() <= self.limits.tol:
+            return "tolerance"  # polishing did it
         return stopped_by
 
     def _one_round(self, sigma: float, n_steps: int = STEPS_A_ROUND) -> None:
@@ -256,11 +264,11 @@ class _Rounds:
                 rank=self.R.shape[1],
                 objective=objective,
                 corrected=objective - held,
-                rms_error=errors.rms_squared,
+                error=errors.decisive,
                 largest_error=errors.largest_squared,
             )
         )
-        note = f"objective {objective:.5g}, distance error {errors.rms_squared:.1e}"
+        note = f"objective {objective:.5g}, distance error {errors.decisive:.1e}"
         self.progress("unfolding", self.n_iter, self.limits.max_iter, note=note)
         return self.history[-1]
 
@@ -270,8 +278,9 @@ class _Rounds:
         recent = [r.corrected for r in self.history[-SETTLED:]]
         rest = limits.objective_tol or max(limits.tol, 1e-4)
         at_rest = len(recent) == SETTLED and np.ptp(recent) <= rest * abs(now.corrected)
-        if at_rest and now.rms_error <= min(RESTORABLE * limits.tol, DROP * self.tried):
-            self.tried = now.rms_error
+        at_rest &= now.objective > 0 or self.problem.spread.is_zero  # not a map in a single point
+        if at_rest and now.error <= min(RESTORABLE * limits.tol, DROP * self.tried):
+            self.tried = now.error
             if self._is_feasible():
                 return "tolerance"
         if now.n_iter >= limits.max_iter:
@@ -292,8 +301,8 @@ class _Rounds:
             return False
         early = self.history[-STANDSTILL : -STANDSTILL // 2]
         late = self.history[-STANDSTILL // 2 :]
-        least = min(r.rms_error for r in late)
-        if least <= 0.99 * min(r.rms_error for r in early):
+        least = min(r.error for r in late)
+        if least <= 0.99 * min(r.error for r in early):
             return False
         moved = float(np.ptp([r.objective for r in late])) > rest * abs(late[-1].objective)
         return least > RESTORABLE * self.limits.tol or not moved
@@ -305,7 +314,10 @@ class _Rounds:
         R, halves = self._restored(), self.problem.half_spaces
         if halves is not None and np.min(halves.slacks(R), initial=0) < -self.limits.tol:
             return False
-        return measure_errors(self.problem, R).rms_squared <= self.limits.tol
+        return measure_errors(self.problem, R).decisive <= self.limits.tol
+
+    def _errors(self) -> float:
+        return measure_errors(self.problem, self.R).decisive
 
     def _restored(self) -> Array:
         """Return the map after steps towards the distances that leave the objective aside.
@@ -313,12 +325,12 @@ class _Rounds:
         From where the multipliers brought it, they hardly change the objective: 100 steps lowered
         the error fivefold, and the objective by less than 1 part in 10,000.
         """
-        R = self.columns.used(self.R, self.history[-1].rms_error)
+        R = self.columns.used(self.R, min(self.history[-1].error, RESTORABLE * self.limits.tol))
         feasibility = AugmentedLagrangian(replace(self.problem, spread=Spread()), self.team)
         none = Multipliers(0 * self.y.edges, 0 * self.y.half_spaces)
         descent = Descent(feasibility, R, none, 1.0, self.even, exact=self.sparse)
         for _ in range(RESTORATION // 10):
-            if measure_errors(self.problem, descent.R).rms_squared <= 0.9 * self.limits.tol:
+            if measure_errors(self.problem, descent.R).decisive <= 0.9 * self.limits.tol:
                 break
             descent.run(10, 0.0)
         return descent.R
@@ -363,13 +375,13 @@ class _Rounds:
             for _ in range(POLISH_ROUNDS):
                 self._one_round(WARM_STIFFNESS * tension, POLISH_STEPS)
             self._record(WARM_STIFFNESS * tension)
-        self._tighten_bound(tension)
+        self._tighten_bound(tension, 1 if stopped_by in ("time", "iterations") else BOUND_ROUNDS)
         self.R = self._restored()
-        errors = [measure_errors(self.problem, R).rms_squared for R in (rough, self.R)]
+        errors = [measure_errors(self.problem, R).decisive for R in (rough, self.R)]
         if errors[1] > max(errors[0], self.limits.tol):
             self.R = rough
 
-    def _tighten_bound(self, tension: float) -> None:
+    def _tighten_bound(self, tension: float, n_rounds: int) -> None:
         """Improve the bound beyond what the last multipliers give.
 
         Theirs is poor, as rounds are short and edges stiff. A long descent with softer edges is a
@@ -378,7 +390,7 @@ class _Rounds:
         if self.problem.spread.is_zero:
             return
         y, R = self.y, self.R
-        for _ in range(BOUND_ROUNDS):
+        for _ in range(n_rounds):
             descent = Descent(
                 self.lagrangian, R, y, BOUND_STIFFNESS * tension, self.even, exact=self.sparse
             )
@@ -399,13 +411,22 @@ class _Rounds:
         bound = DualBound(self.bound.value * unit**2)
         if self.bound.multipliers is not None:
             bound = replace(bound, multipliers=merger.split_multipliers(self.bound.multipliers))
+        errors = measure_errors(problem, R)
         return LowRankSolution(
             R=R,
             multipliers=Multipliers(merger.split_multipliers(self.y.edges), self.y.half_spaces),
-            errors=measure_errors(problem, R),
+            errors=errors,
             objective=problem.spread.value(R),
             bound=bound,
-            converged=stopped_by == "tolerance",
+            converged=stopped_by == "tolerance" and errors.decisive <= self.limits.tol,
             stopped_by=stopped_by,
             history=tuple(self.history),
         )
+
+
+def _tamed(start: Array, problem: DistanceProblem) -> Array:
+    """Return a start whose edges are not many times too long: their powers would overflow."""
+    largest = float(np.max(np.abs(start), initial=0.0)) or 1.0
+    R = start / largest
+    ratio = float(np.sqrt(np.sum(problem.lengths(R)) / np.sum(problem.squares)))
+    return R * min(largest, TOO_LONG / ratio) if ratio > 0 else start
