@@ -58,7 +58,7 @@ class AugmentedLagrangian:
     Parameters
     ----------
     problem : DistanceProblem
-        In units of the root mean square edge length, without zero edges.
+        In units of the median edge length, without zero edges.
     team : Team
         Threads to share the passes.
     """

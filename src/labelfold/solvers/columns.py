@@ -27,7 +27,7 @@ class Columns:
     Parameters
     ----------
     problem : DistanceProblem
-        In units of the root mean square edge length. Half-spaces tie columns down: R is not turned.
+        In units of the median edge length. Half-spaces tie columns down: R is not turned.
     rank : int or None
         Number of columns; None for as many as are used.
     seed : int

@@ -154,8 +154,11 @@ class DistanceProblem:
         return np.where(self.caps, np.maximum(h, 0), h)
 
     def scaled(self) -> tuple[DistanceProblem, float]:
-        """Return the problem in units of the root mean square edge length, and that length."""
-        unit = float(np.sqrt(np.mean(self.squares))) if len(self.squares) else 1.0
+        """Return the problem in units of the median edge length, and that length.
+
+        A mean would be that of one long edge, should an outlier have it.
+        """
+        unit = float(np.sqrt(np.median(self.squares))) if len(self.squares) else 1.0
         unit = unit or 1.0
         halves = self.half_spaces
         if halves is not None:

@@ -44,7 +44,7 @@ LEAST_UNEVEN, MOST_UNEVEN = 0.1, 1e6  # stiffness of an edge relative to the med
 SETTLED = 5  # rounds over which the objective must have come to rest
 DROP = 0.7  # of the violation since restoration was last tried, before it is tried again
 STANDSTILL = 200  # rounds without a lower violation
-RESTORATION = 200  # steps at the end
+RESTORATION = 400  # steps at the end
 RESTORABLE = 8.0  # times the tolerance: errors that they may mend
 POLISH_ROUNDS, POLISH_STEPS = 5, 100
 TOO_LONG = 1e3  # edges of a start, in root mean squares of what they ought to be
@@ -185,7 +185,7 @@ def solve_lowrank(
 
 
 class _Rounds:
-    """The outer iteration, on a problem in units of the root mean square edge length."""
+    """The outer iteration, on a problem in units of the median edge length."""
 
     def __init__(
         self,
