@@ -275,4 +275,4 @@ def test_restoration_lowers_the_error_and_keeps_the_objective(monkeypatch):
     monkeypatch.setattr(lowrank, "RESTORATION", 0)
     left = solve_lowrank(problem, X, rank=4, limits=limits)
     assert restored.errors.rms_squared < left.errors.rms_squared / 2
-    assert restored.objective == pytest.approx(left.objective, rel=1e-3)
+    assert restored.objective == pytest.approx(left.objective, rel=5e-3)

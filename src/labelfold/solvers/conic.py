@@ -28,6 +28,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from labelfold.progress import Progress, report_nothing
 from labelfold.solvers.distance_problem import DistanceProblem, edge_laplacian
+from labelfold.threads import limit_threads
 
 __all__ = ["LARGEST", "LARGEST_EDGES", "ConicSolution", "solve_conic"]
 
@@ -129,7 +130,8 @@ def solve_conic(
     C = V.T @ scaled.spread.matrix(n) @ V
     weight = float(np.linalg.norm(C, 2)) if C.size else 0.0
     weight = weight or 1.0
-    Z, y, n_iter = _interior_point(scaled, V, C / weight, largest_trace, tol, progress)
+    with limit_threads(1, user_api="blas"):  # two made it four times slower at 200 points
+        Z, y, n_iter = _interior_point(scaled, V, C / weight, largest_trace, tol, progress)
 
     S = V.T @ edge_laplacian(n, scaled.edges, y) @ V - C / weight
     bound = float(y @ scaled.squares - largest_trace * np.min(np.linalg.eigvalsh(S), initial=0.0))
