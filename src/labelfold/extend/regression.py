@@ -11,7 +11,6 @@ with K = U diag(s) U^T one decomposition of a scale serves every ridge.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import euclidean_distances
 
 from labelfold.extend.local_average import ReadOnly, first_least
-from labelfold.graph.point_space import Metric, PointSpace, Rows, middle
+from labelfold.graph.point_space import Metric, PointSpace, Rows, middle, number_equal_rows
 from labelfold.progress import Progress, report_nothing
 from labelfold.solvers.ridge import leave_one_out
 
@@ -242,7 +241,7 @@ class _Problem:
 
     @classmethod
     def of(cls, rows: Rows, targets: Array, seed: int) -> _Problem:
-        groups = _equal_groups(rows)
+        groups = number_equal_rows(rows)
         _, first, counts = np.unique(groups, return_index=True, return_counts=True)
         sums = np.zeros((len(first), targets.shape[1]))
         np.add.at(sums, groups, targets)
@@ -344,18 +343,6 @@ def _squared_distances(a: Any, b: Any) -> Array:
     if sp.issparse(a) or a.shape[1] > DIRECT_FEATURES:
         return np.asarray(euclidean_distances(a, b, squared=True))
     return np.asarray(cdist(a, b, "sqeuclidean"))
-
-
-def _equal_groups(rows: Rows) -> NDArray[np.intp]:
-    """Return for every row the number of its group of equal rows, in order of appearance."""
-    keys: Any
-    if sp.issparse(rows):
-        spans = [slice(*ends) for ends in pairwise(rows.indptr)]
-        keys = ((rows.indices[part].tobytes(), rows.data[part].tobytes()) for part in spans)
-    else:
-        keys = (row.tobytes() for row in rows + 0.0)  # -0.0 is 0.0
-    numbers: dict[Any, int] = {}
-    return np.array([numbers.setdefault(key, len(numbers)) for key in keys])
 
 
 def _check(X: Any, Y: Array, scale: float | None, penalty: float | None) -> None:

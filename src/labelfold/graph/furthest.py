@@ -16,14 +16,13 @@ Who does is decided by differences in double precision.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from labelfold.graph.point_space import PointSpace, Rows, middle
+from labelfold.graph.point_space import PointSpace, Rows, middle, number_equal_rows
 from labelfold.threads import for_each, limit_threads, thread_limit
 
 __all__ = ["Furthest", "furthest_rows", "lowest_if_touching"]
@@ -60,7 +59,8 @@ def furthest_rows(rows: Rows, space: PointSpace) -> Furthest:
     Time is n^2 d for rows that are sparse or not Euclidean, and at worst for the others; memory is
     that of the rows, once more for every thread. As many threads as BLAS may use just now work.
     """
-    first, of_row = _distinct(rows)  # copies would be n^2 ties; of equal rows the first wins
+    of_row = number_equal_rows(rows)  # copies would be n^2 ties; of equal rows the first wins
+    first = np.unique(of_row, return_index=True)[1]
     distinct = rows[first]
     if space.search_metric == "euclidean" and not sp.issparse(rows):
         indices, lengths = _furthest_of_dense(np.asarray(distinct), space)
@@ -75,19 +75,6 @@ def lowest_if_touching(indices: NDArray[np.intp], distances: NDArray[np.float64]
     lowest = np.zeros_like(indices)
     lowest[0] = 1
     return np.where(distances == 0, lowest, indices), distances
-
-
-def _distinct(rows: Rows) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the first row of every kind, and the kind of every row."""
-    matrix: Any = rows
-    if sp.issparse(rows):
-        cuts = [slice(*ends) for ends in pairwise(matrix.indptr)]
-        keys = (matrix.indices[cut].tobytes() + matrix.data[cut].tobytes() for cut in cuts)
-    else:
-        keys = (row.tobytes() for row in matrix)
-    kinds: dict[bytes, int] = {}
-    of_row = np.array([kinds.setdefault(key, len(kinds)) for key in keys], dtype=np.intp)
-    return np.unique(of_row, return_index=True)[1], of_row
 
 
 def _furthest_of_all(rows: Rows, space: PointSpace) -> Furthest:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,15 @@ from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import paired_euclidean_distances
 from sklearn.preprocessing import normalize
 
-__all__ = ["LEAST_ENTRY", "Metric", "PointSpace", "Rows", "middle", "rows_are_equal"]
+__all__ = [
+    "LEAST_ENTRY",
+    "Metric",
+    "PointSpace",
+    "Rows",
+    "middle",
+    "number_equal_rows",
+    "rows_are_equal",
+]
 
 Rows = NDArray[np.float64] | sp.csr_array
 Metric = str | Callable[[NDArray[np.float64], NDArray[np.float64]], float]
@@ -116,6 +125,18 @@ def rows_are_equal(
         return np.zeros(0, dtype=bool)
     differs = a[rows_of_a] != b[rows_of_b]
     return np.asarray(differs.sum(axis=1)).ravel() == 0
+
+
+def number_equal_rows(rows: Rows) -> NDArray[np.intp]:
+    """Return for every row the number of its group of equal rows, in order of appearance."""
+    matrix: Any = rows
+    if sp.issparse(rows):
+        spans = [slice(*ends) for ends in pairwise(matrix.indptr)]
+        keys = (matrix.indices[part].tobytes() + matrix.data[part].tobytes() for part in spans)
+    else:
+        keys = (row.tobytes() for row in matrix + 0.0)  # -0.0 is 0.0
+    numbers: dict[bytes, int] = {}
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp)
 
 
 def middle(rows: Rows) -> NDArray[np.float64]:
