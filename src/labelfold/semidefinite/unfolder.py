@@ -24,6 +24,7 @@ from labelfold.base import GraphEmbedder
 from labelfold.extend.local_average import LocalAverage
 from labelfold.extend.regression import KernelRegression
 from labelfold.graph import NeighborGraph
+from labelfold.graph.edges import row_numbers
 from labelfold.graph.local_pairs import local_pairs
 from labelfold.labels import PartialLabels
 from labelfold.progress import Progress
@@ -34,7 +35,7 @@ from labelfold.solvers.distance_problem import DistanceProblem, Spread
 from labelfold.solvers.dual_bound import DualBound, bound_from
 from labelfold.solvers.lowrank import LowRankLimits, solve_lowrank
 from labelfold.solvers.starts import geodesic_start, random_start, smooth_start
-from labelfold.threads import thread_limit
+from labelfold.threads import limit_threads, thread_limit
 
 __all__ = ["NewPoints", "Unfolder"]
 
@@ -136,12 +137,15 @@ class Unfolder(GraphEmbedder):
         self, X: Any, problem: DistanceProblem, seed: int, progress: Progress
     ) -> tuple[Array, UnfoldingCertificate]:
         rank = None if self.rank == "auto" else int(self.rank)
+        n_threads = thread_limit()
+        with limit_threads(1, user_api="blas"):  # the same start for any number of threads
+            start = self._start(X, problem, rank or self._usual_rank(), seed)
         solution = solve_lowrank(
             problem,
-            self._start(X, problem, rank or self._usual_rank(), seed),
+            start,
             rank=rank,
             limits=LowRankLimits(self.tol, max_iter=self.max_iter, max_time=self.max_time),
-            n_threads=thread_limit(),
+            n_threads=n_threads,
             seed=seed,
             progress=progress,
         )
@@ -266,10 +270,10 @@ class NewPoints:
 
 def _neighbor_pairs(graph: NeighborGraph) -> tuple[NDArray[np.intp], Array]:
     """Return the graph's edges i < j and their lengths."""
-    entries = sp.coo_array(graph.distances)
-    upper = entries.coords[0] < entries.coords[1]
-    pairs = np.column_stack([end[upper] for end in entries.coords]).astype(np.intp)
-    return pairs, np.asarray(entries.data[upper])
+    rows, columns = row_numbers(graph.distances), graph.distances.indices
+    upper = rows < columns
+    pairs = np.column_stack([rows[upper], columns[upper]]).astype(np.intp)
+    return pairs, np.asarray(graph.distances.data[upper])
 
 
 def _leading_columns(X: Any, n_columns: int, seed: int) -> Array:

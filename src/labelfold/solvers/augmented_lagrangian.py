@@ -144,7 +144,7 @@ class AugmentedLagrangian:
             own = own + 2 * sigma * np.bincount(problem.half_spaces.points, minlength=n) / rank
         degrees = np.bincount(i, w, n) + np.bincount(j, w, n)
         diagonal = degrees + np.maximum(own, LEAST_SHARE * (degrees.mean() or 1.0))
-        every = np.arange(n)
+        every, i, j = np.arange(n, dtype=np.int32), i.astype(np.int32), j.astype(np.int32)
         rows, columns = np.concatenate([i, j, every]), np.concatenate([j, i, every])
         return sp.csc_array((np.concatenate([-w, -w, diagonal]), (rows, columns)), shape=(n, n))
 

@@ -189,7 +189,7 @@ class DistanceProblem:
         return Merger(merged, numbers, edge_numbers)
 
     def _joined(self, keep: NDArray[Any]) -> sp.coo_array:
-        kept = self.edges[keep.astype(bool)]
+        kept = self.edges[keep.astype(bool)].astype(np.int32)  # as csgraph wants them
         shape = (self.n_points, self.n_points)
         return sp.coo_array((np.ones(len(kept)), (kept[:, 0], kept[:, 1])), shape=shape)
 
@@ -236,7 +236,7 @@ class Merger:
 
 def edge_laplacian(n_points: int, edges: Pairs, weights: Array) -> sp.csr_array:
     """Return L(w) = sum_e w_e (e_i - e_j) (e_i - e_j)^T."""
-    i, j = edges.T
+    i, j = edges.astype(np.int32).T  # as SuperLU wants them
     rows, columns = np.concatenate([i, j, i, j]), np.concatenate([j, i, i, j])
     values = np.concatenate([-weights, -weights, weights, weights])
     return sp.csr_array((values, (rows, columns)), shape=(n_points, n_points))

@@ -32,7 +32,7 @@ def stays_sparse(n_points: int, edges: NDArray[np.intp]) -> bool:
     if n_points <= WIDEST:
         return True
     ones = np.ones(2 * len(edges))
-    ends = np.concatenate([edges, edges[:, ::-1]]).T
+    ends = np.concatenate([edges, edges[:, ::-1]]).T.astype(np.int32)
     graph = sp.csr_array((ones, (ends[0], ends[1])), shape=(n_points, n_points))
     depth = np.zeros(n_points)
     for _ in range(3):  # from an end of the end of the end: about the longest way through

@@ -35,7 +35,7 @@ def geodesic_start(problem: DistanceProblem, rank: int, *, seed: int = 0) -> Arr
     Squared path lengths to landmarks are scaled classically (landmark MDS of de Silva and
     Tenenbaum); landmarks are chosen each as far as can be from those before.
     """
-    n, (i, j) = problem.n_points, problem.edges.T
+    n, (i, j) = problem.n_points, problem.edges.T.astype(np.int32)
     lengths = np.sqrt(problem.squares)
     graph = sp.csr_array(
         (np.tile(lengths, 2), (np.concatenate([i, j]), np.concatenate([j, i]))), shape=(n, n)

@@ -141,7 +141,7 @@ def neighbor_problem(X: Array) -> DistanceProblem:
     """Return the distances between neighbours that a map of these points ought to keep."""
     distances = NeighborGraph.build(X, n_neighbors=N_NEIGHBORS).distances
     upper = sp.coo_array(sp.triu(distances, k=1))
-    edges = np.column_stack(upper.coords).astype(np.intp)
+    edges = np.column_stack([upper.row, upper.col]).astype(np.intp)
     return DistanceProblem(len(X), edges, np.asarray(upper.data) ** 2, Spread())
 
 
