@@ -198,7 +198,8 @@ def test_a_roll_with_caps(share):
 
 
 def test_clarabel_finds_the_same():
-    clarabel = pytest.importorskip("clarabel")
+    import clarabel
+
     problem, _ = roll(16).scaled()
     n, m = problem.n_points - 1, len(problem.edges)
     C = problem.spread.matrix(n + 1)[1:, 1:]  # the first point is the origin

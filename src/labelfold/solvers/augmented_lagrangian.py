@@ -40,7 +40,7 @@ Array = NDArray[np.float64]
 
 MEMORY = 5  # pairs that L-BFGS remembers; 1 to 20 made no difference with the Laplacian
 RANGE = 2**15  # bars or points that a thread takes at a time; less is done before it has begun
-LEAST_SQUARE = 1e-8  # of an edge, relative to the mean: shorter ones are as stiff as this
+LEAST_SQUARE = 1e-8  # of an edge, relative to the median: shorter ones are as stiff as this
 LEAST_SHARE = 1e-6  # of the mean degree, on A's diagonal: without an objective A would be singular
 
 

@@ -5,15 +5,17 @@ All of them see the edges only, so that they serve any metric; a data matrix is 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.optimize import minimize
 from scipy.sparse.csgraph import dijkstra
-from scipy.sparse.linalg import eigsh
 
 from labelfold.solvers.distance_problem import DistanceProblem, edge_laplacian
+from labelfold.solvers.eigen import smallest_eigenpairs
 
 __all__ = ["geodesic_start", "random_start", "smooth_start"]
 
@@ -71,7 +73,8 @@ def smooth_start(problem: DistanceProblem, rank: int) -> Array:
     n, edges, d = scaled.n_points, scaled.edges, scaled.squares
     n_smooth = min(N_SMOOTH, n - 1)
     L = edge_laplacian(n, edges, 1 / np.maximum(d, 1e-6))
-    Q = _smoothest(L, n_smooth)
+    smoothest = smallest_eigenpairs(_EdgeWeights(L), n_smooth + 1, normalization="none")
+    Q = smoothest.vectors[:, 1:]
     among = Q[edges[:, 0]] - Q[edges[:, 1]]
     objective = Q.T @ scaled.spread.product(Q)
     # The tension that holds the objective on uniform edges, at a stretch of about one half.
@@ -92,11 +95,20 @@ def smooth_start(problem: DistanceProblem, rank: int) -> Array:
     return R * unit
 
 
-def _smoothest(L: sp.csr_array, n_smooth: int) -> Array:
-    """Return the first eigenvectors after the constant one."""
-    n = L.shape[0]
-    if n <= 500:
-        return np.linalg.eigh(L.toarray())[1][:, 1 : n_smooth + 1]
-    shift = -1e-6 * float(L.diagonal().mean())
-    v0 = np.random.default_rng(0).standard_normal(n)
-    return np.asarray(eigsh(L.tocsc(), k=n_smooth + 1, sigma=shift, v0=v0)[1][:, 1:])
+@dataclass(frozen=True, eq=False)
+class _EdgeWeights:
+    """The graph of a Laplacian, as the eigensolver wants it."""
+
+    laplacian: sp.csr_array
+
+    @property
+    def size(self) -> int:
+        return int(self.laplacian.shape[0])
+
+    @property
+    def degrees(self) -> Array:
+        return np.asarray(self.laplacian.diagonal())
+
+    def product(self, block: Array) -> Array:
+        own = self.degrees if block.ndim == 1 else self.degrees[:, None]
+        return np.asarray(own * block - self.laplacian @ block)
