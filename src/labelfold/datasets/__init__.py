@@ -5,6 +5,7 @@ The loaders read files that the user has, and check that they are the right ones
 """
 
 from labelfold.datasets.landsat import load_landsat
+from labelfold.datasets.magic import load_magic
 from labelfold.datasets.manifolds import (
     make_closed_curve,
     make_concentric_circles,
@@ -16,6 +17,7 @@ from labelfold.datasets.newsgroups import load_newsgroups, load_newsgroups_vecto
 
 __all__ = [
     "load_landsat",
+    "load_magic",
     "load_mnist",
     "load_newsgroups",
     "load_newsgroups_vectorized",
