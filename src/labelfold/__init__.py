@@ -33,13 +33,18 @@ if TYPE_CHECKING:
     from labelfold.graph import NeighborGraph
     from labelfold.labels import PartialLabels, hide_labels
     from labelfold.plotting import EmbeddingDisplay
-    from labelfold.semidefinite import FurthestNeighborUnfolding, MaximumVarianceUnfolding
+    from labelfold.semidefinite import (
+        FurthestNeighborUnfolding,
+        IsometricSeparationMap,
+        MaximumVarianceUnfolding,
+    )
     from labelfold.spectral import CCDR, LaplacianEigenmaps
 
 __all__ = [
     "CCDR",
     "EmbeddingDisplay",
     "FurthestNeighborUnfolding",
+    "IsometricSeparationMap",
     "LabeledKFold",
     "LaplacianClassifier",
     "LaplacianEigenmaps",
@@ -69,6 +74,7 @@ _HOME = {
     "CCDR": "labelfold.spectral",
     "EmbeddingDisplay": "labelfold.plotting",
     "FurthestNeighborUnfolding": "labelfold.semidefinite",
+    "IsometricSeparationMap": "labelfold.semidefinite",
     "LabeledKFold": "labelfold.evaluate",
     "LaplacianClassifier": "labelfold.classify",
     "LaplacianEigenmaps": "labelfold.spectral",

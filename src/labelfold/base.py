@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any, ClassVar, Self
 
@@ -176,17 +177,26 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
             training rows equal to it; any other row goes through the extension.
         """
         check_is_fitted(self)
+        return self._carry(X, self.embedding_, self._extend)
+
+    def _carry(
+        self,
+        X: Any,
+        values: NDArray[np.float64],
+        extend: Callable[[Any, sp.csr_array], NDArray[np.float64]],
+    ) -> NDArray[np.float64]:
+        """Return values of new rows, those of the equal training rows where there are any."""
         X = self._check_rows(X, reset=False)
         with limit_threads(self.n_jobs):
             found = self.graph_.distances_to(X)
             equal = self.graph_.equal_rows(X, found)
             known = equal >= 0
-            coordinates = np.empty((X.shape[0], self.embedding_.shape[1]))
+            carried = np.empty((X.shape[0], values.shape[1]))
             if not known.all():
-                coordinates[~known] = self._extend(X[~known], found[~known])
+                carried[~known] = extend(X[~known], found[~known])
         if known.any():
-            coordinates[known] = self._mean_over_equal(self.embedding_, equal[known])
-        return coordinates
+            carried[known] = self._mean_over_equal(values, equal[known])
+        return carried
 
     @abstractmethod
     def _embed(

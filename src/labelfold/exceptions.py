@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sklearn.exceptions import ConvergenceWarning
+
 __all__ = [
     "ApproximateSearchWarning",
     "DisconnectedGraphWarning",
@@ -9,6 +11,7 @@ __all__ = [
     "FewNeighborsWarning",
     "GraphMismatchError",
     "HubnessWarning",
+    "InfeasibleMapWarning",
     "UnreachedPointsWarning",
 ]
 
@@ -31,6 +34,10 @@ class FewEigenvectorsWarning(UserWarning):
 
 class UnreachedPointsWarning(UserWarning):
     """Some points lie in components of the graph that hold no label."""
+
+
+class InfeasibleMapWarning(ConvergenceWarning):
+    """No map was found that keeps the distances and has all labels on their sides."""
 
 
 class ApproximateSearchWarning(UserWarning):

@@ -6,8 +6,9 @@ from scipy.optimize import approx_fprime
 
 from labelfold.solvers import augmented_lagrangian
 from labelfold.solvers.augmented_lagrangian import AugmentedLagrangian, Descent, Multipliers
-from labelfold.solvers.distance_problem import DistanceProblem, HalfSpaces, Spread
+from labelfold.solvers.distance_problem import DistanceProblem, Spread
 from labelfold.solvers.laplacian_factor import approximate_inverse, stays_sparse
+from labelfold.solvers.sides import HalfSpaces
 from labelfold.threads import Team
 
 SIGMA = 3.0
@@ -44,8 +45,8 @@ def formula(problem, R, y, factors):
         if problem.caps[e]:
             t = max(t, 0.0)
         total += (t**2 - y.edges[e] ** 2) / (2 * s)
-    if problem.half_spaces is not None:
-        for mu, g in zip(y.half_spaces, problem.half_spaces.slacks(R), strict=True):
+    if problem.sides is not None:
+        for mu, g in zip(y.sides, problem.sides.slacks(R), strict=True):
             total += (max(mu - SIGMA * g, 0.0) ** 2 - mu**2) / (2 * SIGMA)
     return total
 
@@ -89,7 +90,7 @@ def test_forces_follow_the_steps():
     anew = start(problem, descent.R, y, factors)
     assert descent.t == pytest.approx(anew.t, rel=1e-9, abs=1e-9)
     assert pytest.approx(anew.G, rel=1e-8, abs=1e-8) == descent.G
-    assert descent.multipliers.half_spaces == pytest.approx(anew.multipliers.half_spaces, abs=1e-9)
+    assert descent.multipliers.sides == pytest.approx(anew.multipliers.sides, abs=1e-9)
 
 
 def test_multipliers_are_forces_in_the_problems_order():

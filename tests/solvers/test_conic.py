@@ -15,10 +15,10 @@ from labelfold.solvers import conic
 from labelfold.solvers.conic import LARGEST, LARGEST_EDGES, solve_conic
 from labelfold.solvers.distance_problem import (
     DistanceProblem,
-    HalfSpaces,
     Spread,
     edge_laplacian,
 )
+from labelfold.solvers.sides import HalfSpaces
 
 VARIANCE = Spread(variance=1.0)
 TRIANGLE = [(0, 1), (0, 2), (1, 2)]
@@ -343,8 +343,8 @@ def test_lengths_that_differ_by_little_count_as_violated():
 def test_half_spaces_are_refused():
     one = np.array([0])
     halves = HalfSpaces(one, one, np.ones(1), 1.0)
-    problem = DistanceProblem(2, np.array([[0, 1]]), np.ones(1), VARIANCE, half_spaces=halves)
-    with pytest.raises(ValueError, match=r'half_spaces are about R.*use solver="lowrank"'):
+    problem = DistanceProblem(2, np.array([[0, 1]]), np.ones(1), VARIANCE, sides=halves)
+    with pytest.raises(ValueError, match=r'sides are about R.*use solver="lowrank"'):
         solve_conic(problem)
 
 

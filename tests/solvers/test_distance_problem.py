@@ -10,10 +10,10 @@ from labelfold.solvers.distance_certificate import (
 )
 from labelfold.solvers.distance_problem import (
     DistanceProblem,
-    HalfSpaces,
     Spread,
     edge_laplacian,
 )
+from labelfold.solvers.sides import HalfSpaces
 
 RNG = np.random.default_rng(0)
 

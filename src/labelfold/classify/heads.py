@@ -17,7 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from labelfold.classify.score_classifier import ScoreClassifierMixin
+from labelfold.labels.score_classifier import ScoreClassifierMixin
 
 __all__ = ["LeastSquaresClassifier", "make_head"]
 

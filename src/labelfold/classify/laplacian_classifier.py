@@ -21,9 +21,9 @@ from labelfold.classify.laplacian_scores import (
     count_eigenvectors,
     fit_scores,
 )
-from labelfold.classify.score_classifier import ScoreClassifierMixin
 from labelfold.graph import NeighborGraph
 from labelfold.labels import PartialLabels
+from labelfold.labels.score_classifier import ScoreClassifierMixin
 from labelfold.labels.transduction import (
     class_frequencies,
     find_unreached,
@@ -300,26 +300,6 @@ class LaplacianClassifier(ScoreClassifierMixin, GraphEstimator):
         with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
             graph = self._graph_of(X, graph, progress)
             return self._compute_basis(graph, n_eigenvectors, progress)
-
-    def score(self, X: Any, y: ArrayLike) -> float:
-        """Return the accuracy of :meth:`predict` on the labelled rows of y.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_new, n_features)
-            Rows.
-        y : array-like of shape (n_new,)
-            Their labels; unlabelled rows do not count.
-
-        Returns
-        -------
-        float
-            Share of the labelled rows with the right class.
-        """
-        predicted = self.predict(X)
-        labels = PartialLabels.some_from_y(y, n_samples=len(predicted))
-        rows = np.flatnonzero(labels.mask)
-        return float(np.mean(predicted[rows] == labels.at(rows)))
 
     def _check_parameters(self) -> None:
         """Refuse wrong parameters before the search begins."""

@@ -37,12 +37,12 @@ from labelfold.solvers.lowrank import LowRankLimits, solve_lowrank
 from labelfold.solvers.starts import geodesic_start, random_start, smooth_start
 from labelfold.threads import limit_threads, thread_limit
 
-__all__ = ["NewPoints", "Unfolder"]
+__all__ = ["NewPoints", "Unfolder", "advice", "furthest_spread", "leading_columns"]
 
 Array = NDArray[np.float64]
 
 SOLVERS = ("lowrank", "conic")
-STARTS = ("auto", "data", "geodesic", "smooth", "random")
+REACHABLE = 1.5  # times the error that no map can go below: what a solve may hope for
 DATA_COLUMNS = 10  # principal components of the data that a start keeps
 
 
@@ -58,6 +58,8 @@ class Unfolder(GraphEmbedder):
         "neighbor_search",
         "random_state",
     )
+    starts: ClassVar[tuple[str, ...]] = ("auto", "data", "geodesic", "smooth", "random")
+    starts_on_rows: ClassVar[tuple[str, ...]] = ("data",)
 
     embedding_: Array
     gram_factor_: Array
@@ -111,20 +113,36 @@ class Unfolder(GraphEmbedder):
         self, X: Any, graph: NeighborGraph, labels: PartialLabels, progress: Progress
     ) -> None:
         graph = self._join(graph)
-        edges, lengths = local_pairs(graph) if self.local_angles else _neighbor_pairs(graph)
-        # Of rows at unit length, |u - v|^2 = 2 (1 - u.v).
-        squares = 2 * lengths if self.metric == "cosine" else lengths**2
-        problem = DistanceProblem(graph.n_points, edges, squares, self._spread(graph))
+        problem = self._problem(graph, self._spread(graph))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         if self.solver == "conic":
             R, certificate = self._solve_conic(problem, progress)
         else:
-            R, certificate = self._solve_lowrank(X, problem, seed, progress)
+            with limit_threads(1, user_api="blas"):  # the same start for any number of threads
+                start = self._start(X, problem, self._rank or self._usual_rank(), seed)
+            R, certificate = self._solve_lowrank(problem, start, seed, progress)
         if not certificate.ok:
-            warnings.warn(_advice(certificate), ConvergenceWarning, stacklevel=3)
+            warnings.warn(advice(certificate), ConvergenceWarning, stacklevel=3)
+        self._keep(X, graph, R, certificate, seed)
+
+    def _problem(self, graph: NeighborGraph, spread: Spread) -> DistanceProblem:
+        edges, lengths = local_pairs(graph) if self.local_angles else _neighbor_pairs(graph)
+        # Of rows at unit length, |u - v|^2 = 2 (1 - u.v).
+        squares = 2 * lengths if self.metric == "cosine" else lengths**2
+        return DistanceProblem(graph.n_points, edges, squares, spread)
+
+    def _keep(
+        self,
+        X: Any,
+        graph: NeighborGraph,
+        R: Array,
+        certificate: UnfoldingCertificate,
+        seed: int,
+    ) -> None:
+        """Set the fitted attributes."""
         self.graph_ = graph
         self.gram_factor_ = R
-        self.spectrum_ = np.sum(R**2, axis=0)
+        self.spectrum_ = self._spectrum(R)
         self.certificate_ = certificate
         self.n_iter_ = certificate.n_iter
         self.n_components_ = self._dimension()
@@ -133,19 +151,29 @@ class Unfolder(GraphEmbedder):
         self.embedding_[:, :n_kept] = R[:, :n_kept]
         self._new_points = NewPoints(X, graph, self.embedding_, seed)
 
+    def _spectrum(self, R: Array) -> Array:
+        return np.asarray(np.sum(R**2, axis=0))  # R is centred, along principal axes
+
+    @property
+    def _rank(self) -> int | None:
+        return None if self.rank == "auto" else int(self.rank)
+
     def _solve_lowrank(
-        self, X: Any, problem: DistanceProblem, seed: int, progress: Progress
+        self,
+        problem: DistanceProblem,
+        start: Array,
+        seed: int,
+        progress: Progress,
+        least_error: float = 0.0,
     ) -> tuple[Array, UnfoldingCertificate]:
-        rank = None if self.rank == "auto" else int(self.rank)
-        n_threads = thread_limit()
-        with limit_threads(1, user_api="blas"):  # the same start for any number of threads
-            start = self._start(X, problem, rank or self._usual_rank(), seed)
+        """Solve over R; an error below ``least_error`` is known to be out of reach."""
+        tol = max(self.tol, REACHABLE * least_error)
         solution = solve_lowrank(
             problem,
             start,
-            rank=rank,
-            limits=LowRankLimits(self.tol, max_iter=self.max_iter, max_time=self.max_time),
-            n_threads=n_threads,
+            rank=self._rank,
+            limits=LowRankLimits(tol, max_iter=self.max_iter, max_time=self.max_time),
+            n_threads=thread_limit(),
             seed=seed,
             progress=progress,
         )
@@ -196,11 +224,12 @@ class Unfolder(GraphEmbedder):
             if start.ndim != 2 or len(start) != problem.n_points or not np.isfinite(start).all():
                 raise ValueError(
                     f"start of shape {start.shape} must be finite coordinates of the "
-                    f"{problem.n_points} points, one row each, or one of {', '.join(STARTS)}."
+                    f"{problem.n_points} points, one row each, or one of "
+                    f"{', '.join(self.starts)}."
                 )
             return start
         if self.start == "data":
-            return _leading_columns(X, max(rank, DATA_COLUMNS), seed)
+            return leading_columns(X, max(rank, DATA_COLUMNS), seed)
         if self.start == "smooth":
             return smooth_start(problem, rank)
         if self.start == "random":
@@ -217,10 +246,7 @@ class Unfolder(GraphEmbedder):
         return 3 if self.n_components == "auto" else int(self.n_components) + 1
 
     def _extend(self, X: Any, found: sp.csr_array) -> Array:
-        extension = self.extension_
-        if isinstance(extension, KernelRegression):
-            return extension.predict(X)
-        return extension.predict(found)
+        return self._new_points.predict(X, found)
 
     def _check_parameters(self, labels: PartialLabels) -> None:
         if self.n_components != "auto":
@@ -232,20 +258,22 @@ class Unfolder(GraphEmbedder):
                 f"rank={self.rank!r} must be 'auto' or an integer of at least n_components="
                 f"{n_components}."
             )
-        for name, allowed in (("solver", SOLVERS), ("start", STARTS)):
-            value = getattr(self, name)
-            if isinstance(value, str) and value not in allowed:
-                raise ValueError(f"{name}={value!r} must be one of {', '.join(allowed)}.")
-        if not isinstance(self.solver, str):
+        if not isinstance(self.solver, str) or self.solver not in SOLVERS:
             raise ValueError(f"solver={self.solver!r} must be one of {', '.join(SOLVERS)}.")
-        if isinstance(self.start, str) and self.start == "data" and self.metric == "precomputed":
-            raise ValueError("start='data' needs rows, not distances: use start='geodesic'.")
+        if isinstance(self.start, str):
+            self._check_start(self.start)
         if not (isinstance(self.tol, Real) and 0 < self.tol < 1):
             raise ValueError(f"tol={self.tol!r} must lie between 0 and 1, such as 1e-3.")
         if not isinstance(self.max_iter, int | np.integer) or self.max_iter < 1:
             raise ValueError(f"max_iter={self.max_iter!r} must be an integer of at least 1.")
         if self.max_time is not None and not self.max_time > 0:
             raise ValueError(f"max_time={self.max_time!r} must be positive seconds, or None.")
+
+    def _check_start(self, start: str) -> None:
+        if start not in self.starts:
+            raise ValueError(f"start={start!r} must be one of {', '.join(self.starts)}.")
+        if start in self.starts_on_rows and self.metric == "precomputed":
+            raise ValueError(f"start={start!r} needs rows, not distances: use start='geodesic'.")
 
 
 class NewPoints:
@@ -267,6 +295,18 @@ class NewPoints:
         neighbors = self._graph.index.neighbors(self._graph.recipe.n_neighbors)
         return LocalAverage.fit(neighbors, self._embedding)
 
+    def predict(self, X: Any, found: sp.csr_array) -> Array:
+        """Return coordinates of rows, given with the distances to their neighbours."""
+        extension = self.extension
+        return extension.predict(X if isinstance(extension, KernelRegression) else found)
+
+
+def furthest_spread(graph: NeighborGraph) -> Spread:
+    """Return the squared distances from every point to the one furthest from it (ISM section 2)."""
+    furthest, _ = graph.index.furthest()
+    pairs = np.column_stack([np.arange(graph.n_points), furthest])
+    return Spread(pairs=pairs, weights=np.ones(graph.n_points))
+
 
 def _neighbor_pairs(graph: NeighborGraph) -> tuple[NDArray[np.intp], Array]:
     """Return the graph's edges i < j and their lengths."""
@@ -276,7 +316,7 @@ def _neighbor_pairs(graph: NeighborGraph) -> tuple[NDArray[np.intp], Array]:
     return pairs, np.asarray(graph.distances.data[upper])
 
 
-def _leading_columns(X: Any, n_columns: int, seed: int) -> Array:
+def leading_columns(X: Any, n_columns: int, seed: int) -> Array:
     """Return the rows, by their principal components where they have many features."""
     if X.shape[1] <= n_columns:
         return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
@@ -285,7 +325,8 @@ def _leading_columns(X: Any, n_columns: int, seed: int) -> Array:
     return np.asarray(reduce(n_columns, random_state=seed).fit_transform(X))
 
 
-def _advice(certificate: UnfoldingCertificate) -> str:
+def advice(certificate: UnfoldingCertificate) -> str:
+    """Return what a warning says of a map that is not ok: how good it is, and the ways on."""
     ways = {
         "iterations": "raise max_iter, or tol",
         "time": "raise max_time, or tol",

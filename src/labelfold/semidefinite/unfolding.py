@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from labelfold.graph import NeighborGraph
-from labelfold.semidefinite.unfolder import Unfolder
+from labelfold.semidefinite.unfolder import Unfolder, furthest_spread
 from labelfold.solvers.distance_problem import Spread
 
 __all__ = ["FurthestNeighborUnfolding", "MaximumVarianceUnfolding"]
@@ -206,6 +204,4 @@ class FurthestNeighborUnfolding(Unfolder):
     """
 
     def _spread(self, graph: NeighborGraph) -> Spread:
-        furthest, _ = graph.index.furthest()
-        pairs = np.column_stack([np.arange(graph.n_points), furthest])
-        return Spread(pairs=pairs, weights=np.ones(graph.n_points))
+        return furthest_spread(graph)

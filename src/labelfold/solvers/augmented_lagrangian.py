@@ -4,11 +4,11 @@ With h = q - d the violation of an edge, y its multiplier and s its stiffness,
 
     F(R) = -<C, R R^T> + sum_e [t_e^2 - y_e^2] / (2 s_e),   t_e = y_e + s_e h_e,
 
-where a cap counts for max(t, 0) (a rope), and so does a half-space, with t = mu - s g for its slack
-g. The gradient is 2 (L(t) - C) R - sum_s max(t_s, 0) y_s e_i e_c^T: forces t are the multipliers'
-next values. The stiffness is s_e = sigma f_e / d_e. The factor 1 / d makes all edges equally hard
-to stretch by a length (with one s for all, short edges were several times too long at the end); f
-is for the caller to set.
+where a cap counts for max(t, 0) (a rope); sides add the energy of their walls, and smoothness adds
+w sum_c R_c^T L(1) R_c over the sides' axes. The gradient is 2 (L(t) - C) R and theirs: forces t are
+the multipliers' next values. The stiffness is s_e = sigma f_e / d_e. The factor 1 / d makes all
+edges equally hard to stretch by a length (with one s for all, short edges were several times too
+long at the end); f is for the caller to set.
 
 Directions come from L-BFGS whose first matrix is the inverse of the Laplacian
 
@@ -30,8 +30,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from labelfold.solvers.bar_kernels import compiled
-from labelfold.solvers.distance_problem import DistanceProblem, HalfSpaces
+from labelfold.solvers.distance_problem import DistanceProblem, edge_laplacian
 from labelfold.solvers.laplacian_factor import Solve, approximate_inverse
+from labelfold.solvers.walls import walls_of
 from labelfold.threads import Team
 
 __all__ = ["AugmentedLagrangian", "Descent", "Multipliers"]
@@ -46,10 +47,10 @@ LEAST_SHARE = 1e-6  # of the mean degree, on A's diagonal: without an objective 
 
 @dataclass(frozen=True, eq=False)
 class Multipliers:
-    """y of edges and caps, mu of half-spaces."""
+    """y of edges and caps, mu of sides."""
 
     edges: Array
-    half_spaces: Array = field(default_factory=lambda: np.empty(0))
+    sides: Array = field(default_factory=lambda: np.empty(0))
 
 
 class AugmentedLagrangian:
@@ -61,10 +62,12 @@ class AugmentedLagrangian:
         In units of the median edge length, without zero edges.
     team : Team
         Threads to share the passes.
+    tension : float, default=1.0
+        Unit of the sides' forces and of the smoothness.
     """
 
-    def __init__(self, problem: DistanceProblem, team: Team) -> None:
-        self.problem, self.team = problem, team
+    def __init__(self, problem: DistanceProblem, team: Team, tension: float = 1.0) -> None:
+        self.problem, self.team, self.tension = problem, team, tension
         spread = problem.spread
         self._order = np.argsort(problem.caps, kind="stable")
         self.n_bars = len(problem.edges) + len(spread.pairs)
@@ -72,6 +75,10 @@ class AugmentedLagrangian:
         self.ends = np.concatenate([problem.edges[self._order], spread.pairs]).astype(np.intp)
         self.squares = problem.squares[self._order]
         self.masses = spread.variance * spread.masses_of(problem.n_points)
+        self._smooth = slice(0, problem.n_axes if problem.smoothness else 0)
+        if self._smooth.stop:
+            weights = np.full(len(problem.edges), 2 * problem.smoothness * tension)
+            self._roughness = edge_laplacian(problem.n_points, problem.edges, weights)
         self._incidence = _incidence(problem.n_points, self.ends)
         self._bar_ranges = _ranges(self.n_bars)
         self._point_ranges = _ranges(problem.n_points)
@@ -81,6 +88,16 @@ class AugmentedLagrangian:
         """Return s of every bar; 0 for the objective's, whose force is constant."""
         of_edges = sigma * factors[self._order] / np.maximum(self.squares, LEAST_SQUARE)
         return np.concatenate([of_edges, np.zeros(len(self.problem.spread.pairs))])
+
+    def costs(self, R: Array) -> float:
+        """Return what roughness along axes and points short of soft sides cost."""
+        sides, costs = self.problem.sides, 0.0
+        if self._smooth.stop:
+            smooth = R[:, self._smooth]
+            costs += float(np.vdot(smooth, self._roughness @ smooth)) / 2
+        if sides is not None and not sides.is_hard:
+            costs += self.tension * sides.force * float(sides.shortfalls(R).sum())
+        return costs
 
     def forces(self, R: Array, y: Array, s: Array) -> Array:
         """Return t of every bar, not yet clipped on ropes."""
@@ -97,15 +114,17 @@ class AugmentedLagrangian:
         return y
 
     def gradient(self, R: Array, t: Array, out: Array) -> None:
-        """Fill in 2 (L(t) - C) R."""
+        """Fill in 2 (L(t) - C) R, and the gradient of the smoothness."""
         total = self.masses.sum()
         mean = self.masses @ R / total if total else np.zeros(R.shape[1])
         arguments = (*self._incidence, t, *self.ropes, self.masses, mean, out)
         self.team.each(lambda x: self._passes.pull(R, *arguments, *x), self._point_ranges)
+        if self._smooth.stop:
+            out[:, self._smooth] += self._roughness @ R[:, self._smooth]
 
     def trace(self, R: Array, P: Array, t: Array, s: Array, b: Array, c: Array) -> Array:
         """Fill in b and c; return the coefficients of a, a^2, a^3, a^4 but for ropes."""
-        sums = np.zeros((len(self._bar_ranges) + 2, 4))
+        sums = np.zeros((len(self._bar_ranges) + 3, 4))
 
         def one(x: tuple[int, int, int]) -> None:
             self._passes.trace(R, P, self.ends, t, s, b, c, sums[x[0]], x[1], x[2])
@@ -120,6 +139,10 @@ class AugmentedLagrangian:
             moved, centre = self.masses[:, None] * P, self.masses @ P / self.masses.sum()
             sums[-2, 0] = -2 * (np.vdot(moved, R) - centre @ (self.masses @ R))
             sums[-2, 1] = -(np.vdot(moved, P) - centre @ (self.masses @ P))
+        if self._smooth.stop:
+            moved = self._roughness @ P[:, self._smooth]
+            sums[-3, 0] = np.vdot(moved, R[:, self._smooth])
+            sums[-3, 1] = np.vdot(moved, P[:, self._smooth]) / 2
         return sums.sum(axis=0)
 
     def rope_slope(self, t: Array, s: Array, b: Array, c: Array, a: float) -> float:
@@ -137,11 +160,13 @@ class AugmentedLagrangian:
         w = 4 * s[:m] * self.squares / rank + 2 * np.maximum(t, 0)
         ropes = slice(*self.ropes)
         w[ropes] *= t[ropes] > 0
+        if self._smooth.stop:
+            w += 2 * problem.smoothness * self.tension * self._smooth.stop / rank
         own = 2 * self.masses
         for end in problem.spread.pairs.T:
             own = own + 2 * np.bincount(end, problem.spread.weights, n)
-        if problem.half_spaces is not None:
-            own = own + 2 * sigma * np.bincount(problem.half_spaces.points, minlength=n) / rank
+        if problem.sides is not None:
+            own = own + 2 * sigma * np.bincount(problem.sides.points, minlength=n) / rank
         degrees = np.bincount(i, w, n) + np.bincount(j, w, n)
         diagonal = degrees + np.maximum(own, LEAST_SHARE * (degrees.mean() or 1.0))
         every, i, j = np.arange(n, dtype=np.int32), i.astype(np.int32), j.astype(np.int32)
@@ -159,9 +184,9 @@ class Descent:
     R : ndarray of shape (n_points, rank)
         Where to begin; not written to.
     y : Multipliers
-        Of edges and half-spaces.
+        Of edges and sides.
     sigma : float
-        Stiffness of an edge of length 1, and of half-spaces.
+        Stiffness of an edge of length 1, and of sides.
     factors : ndarray of shape (n_edges,)
         f.
     exact : bool
@@ -183,7 +208,8 @@ class Descent:
         self.t = lagrangian.forces(self.R, y.edges, self.s)
         A = lagrangian.curvature(self.t, self.s, sigma, R.shape[1])
         self._solve = approximate_inverse(A, exact=exact)
-        self._walls = _Walls.of(lagrangian.problem.half_spaces, self.R, y.half_spaces, sigma)
+        sides, tension = lagrangian.problem.sides, lagrangian.tension
+        self._walls = walls_of(sides, self.R, y.sides, sigma, tension)
         self.G = np.empty_like(self.R)
         self._update_gradient()
         self._b, self._c = np.empty(lagrangian.n_bars), np.empty(lagrangian.n_bars)
@@ -193,7 +219,7 @@ class Descent:
     @property
     def multipliers(self) -> Multipliers:
         """The forces as the next multipliers."""
-        return Multipliers(self.lagrangian.multipliers(self.t), np.maximum(self._walls.t, 0))
+        return Multipliers(self.lagrangian.multipliers(self.t), self._walls.forces)
 
     def run(self, n_steps: int, least: float) -> None:
         """Take up to ``n_steps`` steps, or until the gradient is no longer than ``least``."""
@@ -222,7 +248,7 @@ class Descent:
     def _minimum_along(self, P: Array) -> float:
         """Return the nearest minimum of F along P, 0 where F does not fall."""
         sums = self.lagrangian.trace(self.R, P, self.t, self.s, self._b, self._c)
-        self._walls.look_along(P)
+        self._walls.look_along(self.R, P)
         c1, c2, c3, c4 = (float(x) for x in sums)
         has_ropes = self.lagrangian.ropes[0] < self.lagrangian.ropes[1]
 
@@ -236,7 +262,7 @@ class Descent:
 
     def _update_gradient(self) -> None:
         self.lagrangian.gradient(self.R, self.t, self.G)
-        self._walls.add_gradient(self.G)
+        self._walls.add_gradient(self.R, self.G)
 
 
 def _first_root(slope: Callable[[float], float]) -> float:
@@ -305,38 +331,6 @@ class _Memory:
         q = np.ascontiguousarray(solve(q.reshape(G.shape))).ravel()
         self._passes.restore(self._S, self._Y, self._rho, order, q, self._shares)
         return -q.reshape(G.shape)
-
-
-class _Walls:
-    """The half-spaces' part of F: sum max(mu - s g, 0)^2 / (2 s), g = y R[i, c] - m."""
-
-    def __init__(self, half_spaces: HalfSpaces, R: Array, mu: Array, sigma: float) -> None:
-        self._at = half_spaces.points, half_spaces.axes
-        self._signs, self._s = half_spaces.signs, sigma
-        self.t = mu - sigma * half_spaces.slacks(R)
-        self._change = np.zeros_like(self.t)
-
-    @classmethod
-    def of(cls, half_spaces: HalfSpaces | None, R: Array, mu: Array, sigma: float) -> _Walls:
-        none = np.empty(0, dtype=np.intp)
-        return cls(half_spaces or HalfSpaces(none, none, np.empty(0), 0.0), R, mu, sigma)
-
-    def look_along(self, P: Array) -> None:
-        if len(self.t):
-            self._change = -self._s * self._signs * P[self._at]
-
-    def slope(self, a: float) -> float:
-        if not len(self.t):
-            return 0.0
-        return float(np.maximum(self.t + a * self._change, 0) @ self._change) / self._s
-
-    def advance(self, a: float) -> None:
-        if len(self.t):
-            self.t = self.t + a * self._change
-
-    def add_gradient(self, G: Array) -> None:
-        if len(self.t):
-            np.add.at(G, self._at, -self._signs * np.maximum(self.t, 0))
 
 
 def _incidence(n: int, ends: NDArray[np.intp]) -> tuple[Any, Any, Any]:

@@ -27,7 +27,7 @@ class Columns:
     Parameters
     ----------
     problem : DistanceProblem
-        In units of the median edge length. Half-spaces tie columns down: R is not turned.
+        In units of the median edge length. Columns that are normals of sides are not turned.
     rank : int or None
         Number of columns; None for as many as are used.
     seed : int
@@ -35,8 +35,7 @@ class Columns:
     """
 
     def __init__(self, problem: DistanceProblem, rank: int | None, seed: int) -> None:
-        self._halves = problem.half_spaces
-        self._rank = rank
+        self._n_axes, self._rank = problem.n_axes, rank
         # Where no map but the best is stable (Burer and Monteiro).
         enough = int(np.ceil(np.sqrt(2 * len(problem.edges)))) + 1
         self._most = max(min(problem.n_points - 1, enough), 1)
@@ -45,21 +44,17 @@ class Columns:
     def begin(self, start: Array) -> Array:
         """Return the start with a first number of columns, the strongest if there were more."""
         rank = self._rank or min(max(start.shape[1], 3) + SPARE, self._most)
-        if self._rank is None and self._halves is not None:
-            rank = max(rank, start.shape[1])
+        rank = max(rank, self._n_axes)
         if start.shape[1] > rank:
-            if self._halves is not None:
-                raise ValueError(f"start has {start.shape[1]} columns, more than rank={rank}.")
-            start = principal(start - start.mean(axis=0))[:, :rank]
+            start = principal(start, self._n_axes)[:, :rank]
         missing = rank - start.shape[1]
         return np.hstack([start, 1e-3 * self._noise.standard_normal((len(start), missing))])
 
     def tend(self, R: Array, error: float) -> Array:
         """Revive columns that died out; add more where the rank may grow and all are in use."""
-        R = R if self._halves is not None else principal(R)
+        R = principal(R, self._n_axes)
         weak = np.mean(R**2, axis=0) < WEAK * error
-        if self._halves is not None:
-            weak[np.unique(self._halves.axes)] = False
+        weak[: self._n_axes] = False
         if self._rank is None and np.sum(weak) < SPARE:
             added = max(min(SPARE, self._most - R.shape[1]), 0)
             R = np.hstack([R, np.zeros((len(R), added))])
@@ -70,14 +65,16 @@ class Columns:
 
     def used(self, R: Array, error: float) -> Array:
         """Return R, where the rank is ours to choose without the columns that are mere noise."""
-        if self._rank is not None or self._halves is not None:
+        if self._rank is not None:
             return R
-        R = principal(R)
+        R = principal(R, self._n_axes)
         used = np.mean(R**2, axis=0) >= WEAK * error
-        used[0] = True
+        used[: max(self._n_axes, 1)] = True
         return R[:, used]
 
 
-def principal(R: Array) -> Array:
-    """Turn R to its principal axes, the longest first."""
-    return np.asarray(R @ np.linalg.eigh(R.T @ R)[1][:, ::-1])
+def principal(R: Array, n_axes: int = 0) -> Array:
+    """Centre R and turn it to its principal axes, the longest first; leave the first columns."""
+    others = R[:, n_axes:] - R[:, n_axes:].mean(axis=0)
+    turned = others @ np.linalg.eigh(others.T @ others)[1][:, ::-1]
+    return np.hstack([R[:, :n_axes], turned])

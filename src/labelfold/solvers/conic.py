@@ -167,9 +167,9 @@ def solve_conic(
 
 def _check(problem: DistanceProblem) -> None:
     n, m = problem.n_points, len(problem.edges)
-    if problem.half_spaces is not None:
+    if problem.sides is not None:
         raise ValueError(
-            'half_spaces are about R, and solver="conic" only knows R R^T: use solver="lowrank".'
+            'sides are about R, and solver="conic" only knows R R^T: use solver="lowrank".'
         )
     for count, what, most in [(n, "points", LARGEST), (m, "edges and caps", LARGEST_EDGES)]:
         if count > most:

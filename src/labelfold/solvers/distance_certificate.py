@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from labelfold.solvers.distance_problem import DistanceProblem
 
-__all__ = ["DistanceErrors", "UnfoldingCertificate", "measure_errors"]
+__all__ = ["DistanceErrors", "UnfoldingCertificate", "compare_lengths", "measure_errors"]
 
 Array = NDArray[np.float64]
 
@@ -49,10 +49,16 @@ class DistanceErrors:
 
 def measure_errors(problem: DistanceProblem, R: Array) -> DistanceErrors:
     """Measure what a map does to the distances; edges of length zero relative to the mean one."""
-    if len(problem.squares) == 0:
+    unit = float(np.sqrt(np.mean(problem.squares))) if len(problem.squares) else 1.0
+    unit = unit or 1.0  # squares of squares might overflow
+    return compare_lengths(problem, problem.lengths(R / unit), unit)
+
+
+def compare_lengths(problem: DistanceProblem, q: Array, unit: float = 1.0) -> DistanceErrors:
+    """Measure squared lengths q of the edges, given in squared units, as a map's are measured."""
+    if len(q) == 0:
         return DistanceErrors(0.0, 0.0, 0.0, 0.0, 0.0)
-    unit = float(np.sqrt(np.mean(problem.squares))) or 1.0  # squares of squares might overflow
-    d, q = problem.squares / unit**2, problem.lengths(R / unit)
+    d = problem.squares / unit**2
     h, g = (np.where(problem.caps, np.maximum(x, 0), x) for x in (q - d, np.sqrt(q) - np.sqrt(d)))
     base = np.where(d > 0, d, 1.0)
     return DistanceErrors(

@@ -2,14 +2,15 @@
 
 R holds a point a row, K = R R^T its Gram matrix. Over R, or over positive semidefinite K,
 
-    maximise    <C, K>
+    maximise    <C, K> - w sum_e sum_c (R[i, c] - R[j, c])^2
     subject to  |r_i - r_j|^2  = d_e     for an edge e = (i, j),
                 |r_i - r_j|^2 <= d_e     for a cap,
-                y_s R[i_s, c_s] >= m     for a half-space s        (over R only)
+                y_s R[i_s, c_s] >= m     for a side s (:mod:`labelfold.solvers.sides`)
 
 with C the Laplacian of a weighted graph of pairs, a multiple of the complete graph among them. ISM
 eq. 1 and 4: C = I - 11^T / n is maximum variance unfolding (``variance=1``), the pairs of points
-and their furthest ones are maximum furthest neighbour unfolding.
+and their furthest ones are maximum furthest neighbour unfolding. Separation maps have sides, and
+may ask for smoothness along the sides' axes c.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-__all__ = ["DistanceProblem", "HalfSpaces", "Merger", "Spread", "edge_laplacian"]
+from labelfold.solvers.sides import Sides
+
+__all__ = ["DistanceProblem", "Merger", "Spread", "edge_laplacian"]
 
 Array = NDArray[np.float64]
 Pairs = NDArray[np.intp]
@@ -83,30 +86,6 @@ class Spread:
 
 
 @dataclass(frozen=True, eq=False)
-class HalfSpaces:
-    """The constraints signs * R[points, axes] >= margin.
-
-    Parameters
-    ----------
-    points, axes : ndarray of shape (n_half_spaces,)
-        Rows and columns of R.
-    signs : ndarray of shape (n_half_spaces,)
-        +1 or -1.
-    margin : float
-        m, in the units of R.
-    """
-
-    points: NDArray[np.intp]
-    axes: NDArray[np.intp]
-    signs: Array
-    margin: float
-
-    def slacks(self, R: Array) -> Array:
-        """Return g = y R[i, c] - m; negative where violated."""
-        return np.asarray(self.signs * R[self.points, self.axes] - self.margin)
-
-
-@dataclass(frozen=True, eq=False)
 class DistanceProblem:
     """The problem of the module's first lines.
 
@@ -122,8 +101,10 @@ class DistanceProblem:
         What to make large.
     is_cap : ndarray of shape (n_edges,), default=None
         Whether a pair may also be closer than d; None for none.
-    half_spaces : HalfSpaces, default=None
+    sides : Sides, default=None
         Sides on which points must lie.
+    smoothness : float, default=0.0
+        w, in units of the tension at which equal edges all over hold the objective.
     """
 
     n_points: int
@@ -131,7 +112,19 @@ class DistanceProblem:
     squares: Array
     spread: Spread
     is_cap: NDArray[np.bool_] | None = None
-    half_spaces: HalfSpaces | None = None
+    sides: Sides | None = None
+    smoothness: float = 0.0
+
+    @property
+    def n_axes(self) -> int:
+        """Number of leading columns of R that are normals, so that R must not be turned."""
+        return 0 if self.sides is None else self.sides.n_axes
+
+    @property
+    def is_feasibility(self) -> bool:
+        """Whether any map that satisfies the constraints will do."""
+        is_hard = self.sides is None or self.sides.is_hard
+        return self.spread.is_zero and is_hard and self.smoothness == 0
 
     @property
     def caps(self) -> NDArray[np.bool_]:
@@ -160,10 +153,8 @@ class DistanceProblem:
         """
         unit = float(np.sqrt(np.median(self.squares))) if len(self.squares) else 1.0
         unit = unit or 1.0
-        halves = self.half_spaces
-        if halves is not None:
-            halves = replace(halves, margin=halves.margin / unit)
-        return replace(self, squares=self.squares / unit**2, half_spaces=halves), unit
+        sides = None if self.sides is None else self.sides.scaled(unit)
+        return replace(self, squares=self.squares / unit**2, sides=sides), unit
 
     def without_zero_edges(self) -> Merger:
         """Return the problem with points at distance zero made one.
@@ -182,10 +173,8 @@ class DistanceProblem:
         spread = replace(
             self.spread, pairs=pairs[apart], weights=self.spread.weights[apart], masses=masses
         )
-        halves = self.half_spaces
-        if halves is not None:
-            halves = replace(halves, points=numbers[halves.points])
-        merged = DistanceProblem(n, edges, squares, spread, caps, halves)
+        sides = None if self.sides is None else self.sides.renumbered(numbers)
+        merged = DistanceProblem(n, edges, squares, spread, caps, sides, self.smoothness)
         return Merger(merged, numbers, edge_numbers)
 
     def _joined(self, keep: NDArray[Any]) -> sp.coo_array:

@@ -22,9 +22,10 @@ from labelfold.progress import Progress, report_nothing
 from labelfold.solvers.augmented_lagrangian import AugmentedLagrangian, Descent, Multipliers
 from labelfold.solvers.columns import Columns, principal
 from labelfold.solvers.distance_certificate import DistanceErrors, measure_errors
-from labelfold.solvers.distance_problem import DistanceProblem, Merger, Spread
+from labelfold.solvers.distance_problem import DistanceProblem, Merger
 from labelfold.solvers.dual_bound import DualBound, bound_at, bound_from
 from labelfold.solvers.laplacian_factor import stays_sparse
+from labelfold.solvers.restoration import clip_to_sides, restore, satisfies
 from labelfold.threads import Team, limit_threads
 
 __all__ = ["LowRankLimits", "LowRankSolution", "Round", "solve_lowrank"]
@@ -44,8 +45,7 @@ LEAST_UNEVEN, MOST_UNEVEN = 0.1, 1e6  # stiffness of an edge relative to the med
 SETTLED = 5  # rounds over which the objective must have come to rest
 DROP = 0.7  # of the violation since restoration was last tried, before it is tried again
 STANDSTILL = 200  # rounds without a lower violation
-RESTORATION = 400  # steps at the end
-RESTORABLE = 8.0  # times the tolerance: errors that they may mend
+RESTORABLE = 8.0  # times the tolerance: errors that restoration may mend
 POLISH_ROUNDS, POLISH_STEPS = 5, 100
 TOO_LONG = 1e3  # edges of a start, in root mean squares of what they ought to be
 BOUND_ROUNDS, BOUND_STEPS, BOUND_STIFFNESS = 2, 300, 10.0
@@ -96,9 +96,10 @@ class LowRankSolution:
     Parameters
     ----------
     R : ndarray of shape (n_points, rank)
-        Coordinates along principal axes, centred where nothing forbids it.
+        Coordinates along principal axes, centred; but for the normals of sides, which come first
+        and stay as they are.
     multipliers : Multipliers
-        Of edges, caps and half-spaces.
+        Of edges, caps and sides.
     errors : DistanceErrors
         How well distances are kept.
     objective : float
@@ -179,7 +180,7 @@ def solve_lowrank(
         rounds.R = rounds.columns.begin(_tamed(merger.merge_points(start) / unit, scaled))
         if multipliers is not None:
             y = merger.merge_multipliers(multipliers.edges)
-            rounds.y = Multipliers(y, multipliers.half_spaces)
+            rounds.y = Multipliers(y, multipliers.sides)
         stopped_by = rounds.run()
     return rounds.solution(stopped_by, problem, merger, unit)
 
@@ -197,15 +198,16 @@ class _Rounds:
     ) -> None:
         self.problem, self.limits = problem, limits or LowRankLimits()
         self.columns, self.team, self.progress = columns, team, progress
-        self.lagrangian = AugmentedLagrangian(problem, team)
         self.sparse = stays_sparse(problem.n_points, problem.edges)
+        self.bound = self._first_bound()
+        self.tension = self._uniform_tension()
+        self.lagrangian = AugmentedLagrangian(problem, team, self.tension)
         self.R = np.empty((problem.n_points, 0))
-        n_halves = 0 if problem.half_spaces is None else len(problem.half_spaces.points)
-        self.y = Multipliers(np.zeros(len(problem.edges)), np.zeros(n_halves))
+        n_sides = 0 if problem.sides is None else len(problem.sides)
+        self.y = Multipliers(np.zeros(len(problem.edges)), np.zeros(n_sides))
         self.even = np.ones(len(problem.edges))
         self.began = time.perf_counter()
         self.history: list[Round] = []
-        self.bound = DualBound()
         self.tried = np.inf  # violation when restoration was last tried
         self.imbalance = np.inf  # gradient that a round left, relative to the objective's
         self.n_iter = 0
@@ -214,19 +216,13 @@ class _Rounds:
 
     def run(self) -> str:
         """Go on until a limit is met, and tell which."""
-        lengths = np.sqrt(self.problem.squares)
-        if self.problem.spread.is_zero:
-            self.bound = DualBound(0.0, 0 * lengths)
-        else:
-            self.bound = bound_at(self.problem, 1 / lengths, sparse=self.sparse)
-        tension = self._uniform_tension()
-        sigma = (WARM_STIFFNESS if np.any(self.y.edges) else FIRST_STIFFNESS) * tension
+        sigma = (WARM_STIFFNESS if np.any(self.y.edges) else FIRST_STIFFNESS) * self.tension
         least, best = np.inf, (self.R, self.y)
         stopped_by = ""
         while not stopped_by:
             self._one_round(sigma)
             now = self._record(sigma)
-            sigma = self._next_stiffness(sigma, tension, shrunk=now.error <= least / SHRINK)
+            sigma = self._next_stiffness(sigma, shrunk=now.error <= least / SHRINK)
             if now.error <= least:
                 least, best = now.error, (self.R, self.y)
             stopped_by = self._verdict()
@@ -234,8 +230,8 @@ class _Rounds:
                 self.R = self.columns.tend(self.R, max(now.error, self.limits.tol))
         if stopped_by != "tolerance":
             self.R, self.y = best
-        self._finish(tension, stopped_by)
-        if stopped_by == "standstill" and self._errors() <= self.limits.tol:
+        self._finish(stopped_by)
+        if stopped_by == "standstill" and satisfies(self.problem, self.R, self.limits.tol):
             return "tolerance"  # polishing did it
         return stopped_by
 
@@ -248,13 +244,14 @@ class _Rounds:
         descent.run(n_steps, 1e-9 * size)
         self.imbalance = float(np.linalg.norm(descent.G)) / size
         self.R, self.y = descent.R, descent.multipliers
-        if self.problem.half_spaces is None:
+        if self.problem.n_axes == 0:
             self.R = self.R - self.R.mean(axis=0)
         self.n_iter += max(descent.n_steps, 1)
 
     def _record(self, sigma: float) -> Round:
-        errors = measure_errors(self.problem, self.R)
+        errors = measure_errors(self.problem, clip_to_sides(self.problem, self.R))
         objective = self.problem.spread.value(self.R)
+        net = objective - self.lagrangian.costs(self.R)
         held = float(self.y.edges @ self.problem.violations(self.R))
         self.history.append(
             Round(
@@ -263,7 +260,7 @@ class _Rounds:
                 stiffness=sigma,
                 rank=self.R.shape[1],
                 objective=objective,
-                corrected=objective - held,
+                corrected=net - held,
                 error=errors.decisive,
                 largest_error=errors.largest_squared,
             )
@@ -279,6 +276,7 @@ class _Rounds:
         rest = limits.objective_tol or max(limits.tol, 1e-4)
         at_rest = len(recent) == SETTLED and np.ptp(recent) <= rest * abs(now.corrected)
         at_rest &= now.objective > 0 or self.problem.spread.is_zero  # not a map in a single point
+        at_rest |= self.problem.is_feasibility
         if at_rest and now.error <= min(RESTORABLE * limits.tol, DROP * self.tried):
             self.tried = now.error
             if self._is_feasible():
@@ -311,29 +309,12 @@ class _Rounds:
 
     def _is_feasible(self) -> bool:
         """Tell whether restoration brings the map within tolerance."""
-        R, halves = self._restored(), self.problem.half_spaces
-        if halves is not None and np.min(halves.slacks(R), initial=0) < -self.limits.tol:
-            return False
-        return measure_errors(self.problem, R).decisive <= self.limits.tol
-
-    def _errors(self) -> float:
-        return measure_errors(self.problem, self.R).decisive
+        return satisfies(self.problem, self._restored(), self.limits.tol)
 
     def _restored(self) -> Array:
-        """Return the map after steps towards the distances that leave the objective aside.
-
-        From where the multipliers brought it, they hardly change the objective: on a roll of 1,500
-        points 100 steps lowered the error fivefold, and the objective by 1 part in 10,000.
-        """
-        R = self.columns.used(self.R, min(self.history[-1].error, RESTORABLE * self.limits.tol))
-        feasibility = AugmentedLagrangian(replace(self.problem, spread=Spread()), self.team)
-        none = Multipliers(0 * self.y.edges, 0 * self.y.half_spaces)
-        descent = Descent(feasibility, R, none, 1.0, self.even, exact=self.sparse)
-        for _ in range(RESTORATION // 10):
-            if measure_errors(self.problem, descent.R).decisive <= 0.9 * self.limits.tol:
-                break
-            descent.run(10, 0.0)
-        return descent.R
+        tol = self.limits.tol
+        R = self.columns.used(self.R, min(self.history[-1].error, RESTORABLE * tol))
+        return restore(self.problem, R, tol=tol, team=self.team, exact=self.sparse)
 
     # ---- stiffness
 
@@ -351,11 +332,11 @@ class _Rounds:
             return self.even
         return np.clip(self._tensions() / self._typical_tension(), LEAST_UNEVEN, MOST_UNEVEN)
 
-    def _next_stiffness(self, sigma: float, tension: float, *, shrunk: bool) -> float:
-        if self.imbalance > LOST and sigma > WARM_STIFFNESS * tension:
+    def _next_stiffness(self, sigma: float, *, shrunk: bool) -> float:
+        if self.imbalance > LOST and sigma > WARM_STIFFNESS * self.tension:
             return sigma / GROWTH
         most = LARGEST_STIFFNESS if self.imbalance > BALANCED else MOST_STIFFNESS
-        return sigma if shrunk else max(sigma, min(sigma * GROWTH, most * tension))
+        return sigma if shrunk else max(sigma, min(sigma * GROWTH, most * self.tension))
 
     def _uniform_tension(self) -> float:
         """Return the tension at which equal edges all over hold the objective."""
@@ -365,7 +346,7 @@ class _Rounds:
 
     # ---- the end
 
-    def _finish(self, tension: float, stopped_by: str) -> None:
+    def _finish(self, stopped_by: str) -> None:
         """Polish, bound and restore.
 
         Stiff edges hold the objective back a little, and balance it once they are softer.
@@ -373,15 +354,20 @@ class _Rounds:
         rough = self._restored()
         if stopped_by in ("tolerance", "standstill") and not self.problem.spread.is_zero:
             for _ in range(POLISH_ROUNDS):
-                self._one_round(WARM_STIFFNESS * tension, POLISH_STEPS)
-            self._record(WARM_STIFFNESS * tension)
-        self._tighten_bound(tension, 1 if stopped_by in ("time", "iterations") else BOUND_ROUNDS)
+                self._one_round(WARM_STIFFNESS * self.tension, POLISH_STEPS)
+            self._record(WARM_STIFFNESS * self.tension)
+        self._tighten_bound(1 if stopped_by in ("time", "iterations") else BOUND_ROUNDS)
         self.R = self._restored()
         errors = [measure_errors(self.problem, R).decisive for R in (rough, self.R)]
         if errors[1] > max(errors[0], self.limits.tol):
             self.R = rough
 
-    def _tighten_bound(self, tension: float, n_rounds: int) -> None:
+    def _first_bound(self) -> DualBound:
+        if self.problem.spread.is_zero:
+            return DualBound(0.0, np.zeros(len(self.problem.squares)))
+        return bound_at(self.problem, 1 / np.sqrt(self.problem.squares), sparse=self.sparse)
+
+    def _tighten_bound(self, n_rounds: int) -> None:
         """Improve the bound beyond what the last multipliers give.
 
         Theirs is poor, as rounds are short and edges stiff. A long descent with softer edges is a
@@ -392,7 +378,7 @@ class _Rounds:
         y, R = self.y, self.R
         for _ in range(n_rounds):
             descent = Descent(
-                self.lagrangian, R, y, BOUND_STIFFNESS * tension, self.even, exact=self.sparse
+                self.lagrangian, R, y, BOUND_STIFFNESS * self.tension, self.even, exact=self.sparse
             )
             descent.run(BOUND_STEPS, 0.0)
             y, R = descent.multipliers, descent.R
@@ -405,16 +391,17 @@ class _Rounds:
     ) -> LowRankSolution:
         """Return the result in the units of the problem as it was given."""
         R = unit * self.R[merger.point_numbers]
-        if problem.half_spaces is None:
-            R = principal(R - R.mean(axis=0))
-            R = R * np.where(R[np.abs(R).argmax(axis=0), np.arange(R.shape[1])] < 0, -1, 1)
+        R = principal(R, problem.n_axes)
+        signs = np.where(R[np.abs(R).argmax(axis=0), np.arange(R.shape[1])] < 0, -1, 1)
+        signs[: problem.n_axes] = 1
+        R = R * signs
         bound = DualBound(self.bound.value * unit**2)
         if self.bound.multipliers is not None:
             bound = replace(bound, multipliers=merger.split_multipliers(self.bound.multipliers))
         errors = measure_errors(problem, R)
         return LowRankSolution(
             R=R,
-            multipliers=Multipliers(merger.split_multipliers(self.y.edges), self.y.half_spaces),
+            multipliers=Multipliers(merger.split_multipliers(self.y.edges), self.y.sides),
             errors=errors,
             objective=problem.spread.value(R),
             bound=bound,

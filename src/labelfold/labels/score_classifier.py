@@ -6,9 +6,10 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
+from labelfold.labels.partial_labels import PartialLabels
 from labelfold.labels.transduction import nearest_distributions
 
 __all__ = ["ScoreClassifierMixin"]
@@ -65,6 +66,27 @@ class ScoreClassifierMixin(ClassifierMixin, ABC):
         """
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def score(self, X: Any, y: ArrayLike) -> float:
+        """Return the accuracy of :meth:`predict` on the labelled rows of y.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows, in the form that ``fit`` takes.
+        y : array-like of shape (n_samples,)
+            Their labels; unlabelled rows do not count.
+
+        Returns
+        -------
+        float
+            Share of the labelled rows with the right class.
+        """
+        # Not ClassifierMixin's, which takes sample weights that fit does not.
+        predicted = self.predict(X)
+        labels = PartialLabels.some_from_y(y, n_samples=len(predicted))
+        rows = np.flatnonzero(labels.mask)
+        return float(np.mean(predicted[rows] == labels.at(rows)))
 
     @abstractmethod
     def _scores(self, X: Any) -> NDArray[np.float64]:
