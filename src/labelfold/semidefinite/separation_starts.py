@@ -6,6 +6,8 @@ and with it the classes of unlabelled points far from any label.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -51,28 +53,27 @@ def ridge_start(rows: Array, separation: Separation) -> Array:
 
 
 def choose_start(problem: DistanceProblem, rows: Array, separation: Separation) -> str:
-    """Return "ridge" or "geodesic", whichever tells labels of left-out points better.
+    """Return "ridge" or "geodesic", whichever guesses better.
 
-    Geodesics are for labels that follow the shape of the data, and the choice where a class has one
-    label only, so that none can be left out.
+    Counted are wrong guesses at labels that are left out, as a share of the labels, and edges
+    between points of different guesses, as a share of all edges. Where labels are few the former
+    tell little, and where they are many the latter weigh little.
     """
-    codes = separation.labels.codes[separation.rows]
-    n_folds = min(N_FOLDS, int(np.bincount(codes).min()))
-    if n_folds < 2:
-        return "geodesic"
-    folds = _stratified(codes, n_folds)
-    errors = np.zeros(2)
-    for fold in range(n_folds):
-        left_out = separation.rows[folds == fold]
-        kept = separation.labels.codes.copy()
-        kept[left_out] = -1
-        rest = Separation.of(PartialLabels(kept, separation.labels.classes))
-        W, bias = _ridge(rows, rest)
-        guesses = rows[left_out] @ W + bias, _geodesic_values(problem, rest)[left_out]
-        truth = separation.labels.codes[left_out]
-        for k, guess in enumerate(guesses):
-            errors[k] += np.sum(separation.scores(guess).argmax(axis=1) != truth)
-    return "ridge" if errors[0] < errors[1] else "geodesic"
+    guesses: dict[str, Callable[[Separation], Array]] = {
+        "ridge": lambda one: _ridge_values(rows, one),
+        "geodesic": lambda one: _geodesic_values(problem, one),
+    }
+    folds = _leave_out(separation.labels)
+    costs = {}
+    for name, guess in guesses.items():
+        classes = separation.scores(guess(separation)).argmax(axis=1)
+        i, j = problem.edges.T
+        n_wrong = 0
+        for rest, left_out in folds:
+            told = separation.scores(guess(Separation.of(rest))[left_out]).argmax(axis=1)
+            n_wrong += int(np.sum(told != separation.labels.codes[left_out]))
+        costs[name] = n_wrong / len(separation.rows) + float(np.mean(classes[i] != classes[j]))
+    return min(costs, key=lambda name: costs[name])
 
 
 def _geodesic_values(problem: DistanceProblem, separation: Separation) -> Array:
@@ -104,10 +105,27 @@ def _ridge(rows: Array, separation: Separation) -> tuple[Array, Array]:
     return W, np.broadcast_to(model.intercept_, (separation.n_normals,)).copy()
 
 
-def _stratified(codes: NDArray[np.intp], n_folds: int) -> NDArray[np.intp]:
-    """Return a fold for every entry, those of a class in turn."""
+def _ridge_values(rows: Array, separation: Separation) -> Array:
+    W, bias = _ridge(rows, separation)
+    return np.asarray(rows @ W + bias)
+
+
+def _leave_out(labels: PartialLabels) -> list[tuple[PartialLabels, NDArray[np.intp]]]:
+    """Return folds, each the labels that are left and the rows left out; none if a class has one.
+
+    Labels of a class go to the folds in turn.
+    """
+    rows = np.flatnonzero(labels.mask)
+    codes = labels.codes[rows]
+    n_folds = min(N_FOLDS, int(np.bincount(codes).min()))
+    if n_folds < 2:
+        return []
     folds = np.empty(len(codes), dtype=np.intp)
-    for c in np.unique(codes):
-        of_class = np.flatnonzero(codes == c)
-        folds[of_class] = np.arange(len(of_class)) % n_folds
-    return folds
+    for c in range(labels.n_classes):
+        folds[codes == c] = np.arange(np.sum(codes == c)) % n_folds
+    parts = []
+    for fold in range(n_folds):
+        left_out, kept = rows[folds == fold], labels.codes.copy()
+        kept[left_out] = -1
+        parts.append((PartialLabels(kept, labels.classes), left_out))
+    return parts

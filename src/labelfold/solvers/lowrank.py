@@ -312,9 +312,9 @@ class _Rounds:
         return satisfies(self.problem, self._restored(), self.limits.tol)
 
     def _restored(self) -> Array:
-        tol = self.limits.tol
+        tol, most = self.limits.tol, self.limits.max_iter
         R = self.columns.used(self.R, min(self.history[-1].error, RESTORABLE * tol))
-        return restore(self.problem, R, tol=tol, team=self.team, exact=self.sparse)
+        return restore(self.problem, R, tol=tol, max_steps=most, team=self.team, exact=self.sparse)
 
     # ---- stiffness
 

@@ -25,7 +25,9 @@ WALL_ROUNDS = 8  # with new multipliers of sides, that share these steps
 EVEN_ROUNDS = 4  # of those, in which short edges count as much as long ones
 
 
-def restore(problem: DistanceProblem, R: Array, *, tol: float, team: Team, exact: bool) -> Array:
+def restore(
+    problem: DistanceProblem, R: Array, *, tol: float, max_steps: int, team: Team, exact: bool
+) -> Array:
     """Return the map after steps that lower the errors of distances, until they are within tol.
 
     Hard sides hold at the end. Where they leave no isometric map, the last steps lower the root
@@ -40,6 +42,8 @@ def restore(problem: DistanceProblem, R: Array, *, tol: float, team: Team, exact
         Where to begin.
     tol : float
         Tolerance of ``measure_errors(...).decisive``.
+    max_steps : int
+        No more than these; 400 suffice.
     team : Team
         Threads to share the passes.
     exact : bool
@@ -54,7 +58,7 @@ def restore(problem: DistanceProblem, R: Array, *, tol: float, team: Team, exact
     for k in range(n_rounds):
         factors = even if sides is None or k < EVEN_ROUNDS else problem.squares
         descent = Descent(lagrangian, R, y, 1.0, factors, exact=exact)
-        for _ in range(STEPS // (10 * n_rounds)):
+        for _ in range(-(-min(STEPS, max_steps) // (10 * n_rounds))):
             R = clip_to_sides(problem, descent.R)
             if measure_errors(problem, R).decisive <= 0.9 * tol:
                 return R
