@@ -1,0 +1,128 @@
+"""What ISM concludes from its MAGIC tables, and what ours say to that."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import spearmanr
+
+from labelfold.reproduce.entry import Judgement, Verdict
+from labelfold.reproduce.ism.magic import (
+    BEST_CASE,
+    HARD,
+    QUANTILE,
+    RAW,
+    SOFT,
+    STANDARDISED,
+    best_case,
+    rows_of,
+)
+from labelfold.reproduce.summary import Summary, SummaryRow
+from labelfold.reproduce.tables import format_estimate
+
+__all__ = ["judge_dimension", "judge_linear", "judge_machines", "judge_neighbors"]
+
+CLEAR = 0.5  # of a rank correlation
+
+
+def judge_machines(summary: Summary, paper: str) -> list[Verdict]:
+    """Judge maps against support vector machines, as the paper reads its tables and honestly."""
+    verdicts = []
+    grid = best_case(rows_of(summary, part="grid", labels=HARD))
+    machine = best_case(rows_of(summary, part="machines", choice=BEST_CASE, features=RAW))
+    if grid is not None and machine is not None:
+        verdicts.append(
+            _compare("The best map against the best machine, raw features", paper, grid, machine)
+        )
+    soft = best_case(rows_of(summary, part="grid", labels=SOFT))
+    machine = best_case(rows_of(summary, part="machines", choice=BEST_CASE))
+    if soft is not None and machine is not None:
+        claim = "The best soft map against the best machine, any features"
+        verdicts.append(_compare(claim, "not in the paper", soft, machine))
+    chosen = best_case(rows_of(summary, part="chosen"))
+    for features in (STANDARDISED, QUANTILE):
+        rows = rows_of(summary, part="machine chosen", features=features, kernel="Gaussian")
+        if chosen is not None and rows:
+            claim = f"Cross-validated: map against Gaussian machine on {features} features"
+            verdicts.append(_compare(claim, "not in the paper", chosen, rows[0]))
+    return verdicts
+
+
+def judge_linear(summary: Summary) -> list[Verdict]:
+    """Judge whether every map is better than the linear machine."""
+    verdicts = []
+    for labels, features in ((HARD, RAW), (SOFT, QUANTILE)):
+        cells = rows_of(summary, part="grid", labels=labels)
+        linear = best_case(
+            rows_of(summary, part="machines", features=features, kernel="linear", choice=BEST_CASE)
+        )
+        if not cells or linear is None:
+            continue
+        better = float(np.mean([row.estimate.mean > linear.estimate.mean for row in cells]))
+        verdict: Judgement = (
+            "holds" if better == 1 else "partly" if better > 0.5 else "does not hold"
+        )
+        verdicts.append(
+            Verdict(
+                claim=f"ISM is always better than the linear machine ({labels} labels)",
+                paper="text, section 5",
+                found=f"{100 * better:.0f} % of {len(cells)} cells are above the linear machine's "
+                f"best case on {features} features, {format_estimate(linear.estimate)}",
+                verdict=verdict,
+            )
+        )
+    return verdicts
+
+
+def judge_dimension(summary: Summary) -> list[Verdict]:
+    """Judge whether scores grow with the dimension."""
+    return _judge_growth(summary, "dimension", "The score grows with the dimension")
+
+
+def judge_neighbors(summary: Summary) -> list[Verdict]:
+    """Judge whether scores grow with the neighbours."""
+    return _judge_growth(summary, "neighbors", "The score grows with the neighbours k")
+
+
+def _judge_growth(summary: Summary, name: str, claim: str) -> list[Verdict]:
+    verdicts = []
+    for labels in (HARD, SOFT):
+        cells = rows_of(summary, part="grid", labels=labels)
+        if len({row.setting[name] for row in cells}) < 3:
+            continue
+        scores = [row.estimate.mean for row in cells]
+        values = [float(row.setting[name]) for row in cells]
+        printed = [
+            row.printed.value
+            for row in cells
+            if row.printed is not None and row.printed.value is not None
+        ]
+        found = float(spearmanr(values, scores).statistic)
+        of_paper = ""
+        if len(printed) == len(cells):
+            of_paper = f" (in the paper's table {spearmanr(values, printed).statistic:.2f})"
+        verdict: Judgement = "partly" if found > 0 else "does not hold"
+        verdicts.append(
+            Verdict(
+                claim=f"{claim} ({labels} labels)",
+                paper="text, section 5",
+                found=f"rank correlation {found:.2f} over {len(cells)} cells{of_paper}; scores "
+                f"from {100 * min(scores):.1f} to {100 * max(scores):.1f} %",
+                verdict="holds" if found >= CLEAR else verdict,
+            )
+        )
+    return verdicts
+
+
+def _compare(claim: str, paper: str, first: SummaryRow, second: SummaryRow) -> Verdict:
+    return Verdict(
+        claim=claim,
+        paper=paper,
+        found=f"map {format_estimate(first.estimate)} ({_describe(first)}), machine "
+        f"{format_estimate(second.estimate)} ({_describe(second)})",
+        verdict="holds" if first.estimate.mean > second.estimate.mean else "does not hold",
+    )
+
+
+def _describe(row: SummaryRow) -> str:
+    hidden = ("part", "labels", "choice")
+    return ", ".join(f"{name} {value}" for name, value in row.setting.items() if name not in hidden)
