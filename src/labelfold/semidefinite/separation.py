@@ -64,6 +64,21 @@ class Separation:
             points, np.tile(anchors, len(self.rows)), self.signs.ravel(), margin, force
         )
 
+    def deepest(self, start: Array) -> Numbers:
+        """Return for every normal the labelled point on its side that lies farthest out."""
+        inside = np.where(self.signs > 0, start[self.rows, : self.n_normals], -np.inf)
+        return self.rows[inside.argmax(axis=0)]
+
+    def check_anchors(self, anchors: Numbers) -> None:
+        """Refuse anchors that are not labelled points of their normals' classes."""
+        classes = self.labels.classes.tolist()[-self.n_normals :]
+        for row, sign, own in zip(anchors, self.signs.T, classes, strict=True):
+            if row not in self.rows[sign > 0]:
+                raise ValueError(
+                    f"normals={anchors.tolist()} name row {row} as anchor of class {own!r}, but y "
+                    "has no such label there."
+                )
+
     def scores(self, values: Array) -> Array:
         """Return a score a class from the values along the normals.
 

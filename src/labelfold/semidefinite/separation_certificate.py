@@ -47,6 +47,24 @@ class SeparationCertificate(UnfoldingCertificate):
         separated = self.separation_error == 0 or not self.is_hard
         return separated and super().ok
 
+    @property
+    def verdict(self) -> str:
+        """The certificate in a word or two."""
+        if self.is_hard and self.least_error > self.tol:
+            return "NOT feasible (edges between classes are shorter than two margins)"
+        if self.stopped_by == "tolerance" and not self.ok:
+            return "NOT separated" if self.separation_error else "NOT isometric"
+        return super().verdict
+
+    @property
+    def advice(self) -> str:
+        """Ways to a map that is ok."""
+        if self.stopped_by in ("iterations", "time"):
+            return f"raise max_{'iter' if self.stopped_by == 'iterations' else 'time'}, or tol"
+        return (
+            "lower margin or n_neighbors, raise rank or tol, or make labels soft with label_penalty"
+        )
+
     def __str__(self) -> str:
         sides = f"{100 * self.separation_error:.3g} % of the labels on the wrong side"
         if self.shortfall > 1e-9:

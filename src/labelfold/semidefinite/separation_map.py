@@ -25,9 +25,7 @@ from labelfold.semidefinite.separation_certificate import SeparationCertificate
 from labelfold.semidefinite.separation_starts import choose_start, geodesic_start, ridge_start
 from labelfold.semidefinite.unfolder import (
     DATA_COLUMNS,
-    NewPoints,
     Unfolder,
-    advice,
     furthest_spread,
     leading_columns,
 )
@@ -248,10 +246,11 @@ class IsometricSeparationMap(ScoreClassifierMixin, Unfolder):
     ) -> None:
         graph, separation = self._join(graph), Separation.of(labels)
         problem = self._problem(graph, self._spread(graph))
+        self._refuse_contradictions(problem, separation)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         with limit_threads(1, user_api="blas"):  # the same start for any number of threads
             start = self._separating_start(X, problem, separation, seed)
-        anchors = self._choose_anchors(start, separation)
+        anchors = self._anchors(start, separation)
         unit = _mean_length(problem)
         problem = self._with_sides(problem, separation, anchors, unit)
         least = 0.0
@@ -264,15 +263,25 @@ class IsometricSeparationMap(ScoreClassifierMixin, Unfolder):
         values = R @ normals.T
         certificate = self._certify(unfolding, problem, separation, R, values, unit)
         if not certificate.ok:
-            warnings.warn(advice(certificate), InfeasibleMapWarning, stacklevel=3)
+            warnings.warn(
+                f"The separation map is {certificate} To go on: {certificate.advice}.",
+                InfeasibleMapWarning,
+                stacklevel=3,
+            )
         self._separation, self._values = separation, values
-        self._keep(X, graph, R, certificate, seed)
-        self.normals_, self.anchors_, self.classes_ = normals, anchors, labels.classes
         self._certain = (self.margin or 1.0) * (unit if anchors is None else unit**2)
-        self._new_values = NewPoints(X, graph, values, seed)
-        scores = separation.scores(values)
+        self._keep(X, graph, R, certificate, seed)
+        self.normals_, self.anchors_ = normals, anchors
+        self._classify()
+
+    def _classify(self) -> None:
+        """Set the attributes that tell the classes of all points."""
+        separation, values = self._separation, self._values
+        self._new_values = self._new_points.of(values)
+        self.classes_ = separation.labels.classes
         self.decision_values_ = values[:, 0] if separation.n_normals == 1 else values
-        self.transduction_ = transduce(labels, scores)
+        scores = separation.scores(values)
+        self.transduction_ = transduce(separation.labels, scores)
         self.label_distributions_ = nearest_distributions(scores / self._certain)
 
     # ---- the problem
@@ -290,7 +299,6 @@ class IsometricSeparationMap(ScoreClassifierMixin, Unfolder):
         unit: float,
     ) -> DistanceProblem:
         force = np.inf if self.label_penalty is None else float(self.label_penalty)
-        self._refuse_contradictions(problem, separation)
         if anchors is not None:
             sides: Any = separation.anchor_sides(anchors, self.margin * unit**2, force)
         else:
@@ -309,23 +317,12 @@ class IsometricSeparationMap(ScoreClassifierMixin, Unfolder):
                 "or make labels soft with label_penalty=1.0."
             )
 
-    def _choose_anchors(self, start: Array, separation: Separation) -> NDArray[np.intp] | None:
-        """Return one labelled row a normal, deep inside its class unless named."""
-        if isinstance(self.normals, str) and self.normals == "axes":
-            return None
-        positive = separation.signs > 0
+    def _anchors(self, start: Array, separation: Separation) -> NDArray[np.intp] | None:
         if not isinstance(self.normals, str):
             anchors = np.asarray(self.normals, dtype=np.intp)
-            for c, row in enumerate(anchors):
-                if row not in separation.rows[positive[:, c]]:
-                    own = separation.labels.classes.tolist()[-1 if len(anchors) == 1 else c]
-                    raise ValueError(
-                        f"normals={anchors.tolist()} name row {row} as anchor of class {own!r}, "
-                        "but y has no such label there."
-                    )
+            separation.check_anchors(anchors)
             return anchors
-        inside = start[separation.rows, : separation.n_normals]
-        return separation.rows[np.where(positive, inside, -np.inf).argmax(axis=0)]
+        return separation.deepest(start) if self.normals == "anchors" else None
 
     # ---- the start
 

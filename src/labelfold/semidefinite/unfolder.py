@@ -37,7 +37,7 @@ from labelfold.solvers.lowrank import LowRankLimits, solve_lowrank
 from labelfold.solvers.starts import geodesic_start, random_start, smooth_start
 from labelfold.threads import limit_threads, thread_limit
 
-__all__ = ["NewPoints", "Unfolder", "advice", "furthest_spread", "leading_columns"]
+__all__ = ["NewPoints", "Unfolder", "furthest_spread", "leading_columns"]
 
 Array = NDArray[np.float64]
 
@@ -122,7 +122,7 @@ class Unfolder(GraphEmbedder):
                 start = self._start(X, problem, self._rank or self._usual_rank(), seed)
             R, certificate = self._solve_lowrank(problem, start, seed, progress)
         if not certificate.ok:
-            warnings.warn(advice(certificate), ConvergenceWarning, stacklevel=3)
+            warnings.warn(_advice(certificate), ConvergenceWarning, stacklevel=3)
         self._keep(X, graph, R, certificate, seed)
 
     def _problem(self, graph: NeighborGraph, spread: Spread) -> DistanceProblem:
@@ -149,7 +149,8 @@ class Unfolder(GraphEmbedder):
         self.embedding_ = np.zeros((len(R), self.n_components_))
         n_kept = min(self.n_components_, R.shape[1])
         self.embedding_[:, :n_kept] = R[:, :n_kept]
-        self._new_points = NewPoints(X, graph, self.embedding_, seed)
+        # Copied, as the caller may write into X before the map is asked for.
+        self._new_points = NewPoints(X.copy(), graph, self.embedding_, seed)
 
     def _spectrum(self, R: Array) -> Array:
         return np.asarray(np.sum(R**2, axis=0))  # R is centred, along principal axes
@@ -283,8 +284,7 @@ class NewPoints:
     """
 
     def __init__(self, X: Any, graph: NeighborGraph, embedding: Array, seed: int) -> None:
-        self._X = X.copy()  # the caller may write into it before the map is asked for
-        self._graph, self._embedding, self._seed = graph, embedding, seed
+        self._X, self._graph, self._embedding, self._seed = X, graph, embedding, seed
 
     @cached_property
     def extension(self) -> KernelRegression | LocalAverage:
@@ -294,6 +294,10 @@ class NewPoints:
             return KernelRegression.fit(self._X, self._embedding, metric=metric, seed=self._seed)
         neighbors = self._graph.index.neighbors(self._graph.recipe.n_neighbors)
         return LocalAverage.fit(neighbors, self._embedding)
+
+    def of(self, values: Array) -> NewPoints:
+        """Return the same for other values of the same points."""
+        return NewPoints(self._X, self._graph, values, self._seed)
 
     def predict(self, X: Any, found: sp.csr_array) -> Array:
         """Return coordinates of rows, given with the distances to their neighbours."""
@@ -325,8 +329,7 @@ def leading_columns(X: Any, n_columns: int, seed: int) -> Array:
     return np.asarray(reduce(n_columns, random_state=seed).fit_transform(X))
 
 
-def advice(certificate: UnfoldingCertificate) -> str:
-    """Return what a warning says of a map that is not ok: how good it is, and the ways on."""
+def _advice(certificate: UnfoldingCertificate) -> str:
     ways = {
         "iterations": "raise max_iter, or tol",
         "time": "raise max_time, or tol",

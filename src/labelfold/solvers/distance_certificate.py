@@ -125,12 +125,14 @@ class UnfoldingCertificate:
         """Whether distances are kept as asked, and the solver came to rest."""
         return self.errors.decisive <= self.tol and self.stopped_by == "tolerance"
 
-    def __str__(self) -> str:
-        verdict = "ok"
+    @property
+    def verdict(self) -> str:
+        """The certificate in a word or two."""
         if self.stopped_by != "tolerance":
-            verdict = f"NOT converged (stopped by {self.stopped_by})"
-        elif not self.ok:
-            verdict = "NOT isometric (more dimensions would be)"
+            return f"NOT converged (stopped by {self.stopped_by})"
+        return "ok" if self.ok else "NOT isometric (more dimensions would be)"
+
+    def __str__(self) -> str:
         e = self.errors
         bound = f"no map exceeds {self.bound:.6g}"
         if self.slack > 0:
@@ -139,8 +141,8 @@ class UnfoldingCertificate:
         if self.bound < 0:
             bound = "no map keeps these distances, as a negative dual bound proves"
         return (
-            f"{verdict}: squared distances kept to {e.rms_squared:.1e} (rms, asked {self.tol:.0e}) "
-            f"and {e.largest_squared:.1e} (worst edge), distances to {e.rms:.1e} and "
-            f"{e.largest:.1e}; objective {self.objective:.6g}, {bound}; "
+            f"{self.verdict}: squared distances kept to {e.rms_squared:.1e} (rms, asked "
+            f"{self.tol:.0e}) and {e.largest_squared:.1e} (worst edge), distances to {e.rms:.1e} "
+            f"and {e.largest:.1e}; objective {self.objective:.6g}, {bound}; "
             f"rank {self.rank}, {self.n_iter} steps of {self.solver}."
         )
