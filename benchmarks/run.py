@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import eigen
+import separation
 import unfolding
 from measure import environment, in_child, write_results
 from scaling import SIZES, exponent
@@ -217,8 +218,9 @@ BENCHMARKS = {
     "unfolding": unfolding.run_accuracy,
     "unfolding_scaling": unfolding.run_scaling,
     "unfolding_small": unfolding.run_small,
+    "separation": separation.run,
 }
-NEED_DATA = ("mnist", "sweep", "eigen", "new_points", "rivals", "crossing")
+NEED_DATA = ("mnist", "sweep", "eigen", "new_points", "rivals", "crossing", "separation")
 
 
 def main() -> None:
