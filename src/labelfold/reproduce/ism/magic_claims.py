@@ -8,6 +8,7 @@ from scipy.stats import spearmanr
 from labelfold.reproduce.entry import Judgement, Verdict
 from labelfold.reproduce.ism.magic import (
     BEST_CASE,
+    DISTANCE_ERROR,
     HARD,
     QUANTILE,
     RAW,
@@ -19,7 +20,13 @@ from labelfold.reproduce.ism.magic import (
 from labelfold.reproduce.summary import Summary, SummaryRow
 from labelfold.reproduce.tables import format_estimate
 
-__all__ = ["judge_dimension", "judge_linear", "judge_machines", "judge_neighbors"]
+__all__ = [
+    "judge_dimension",
+    "judge_linear",
+    "judge_machines",
+    "judge_neighbors",
+    "judge_unfolding",
+]
 
 CLEAR = 0.5  # of a rank correlation
 
@@ -81,6 +88,22 @@ def judge_dimension(summary: Summary) -> list[Verdict]:
 def judge_neighbors(summary: Summary) -> list[Verdict]:
     """Judge whether scores grow with the neighbours."""
     return _judge_growth(summary, "neighbors", "The score grows with the neighbours k")
+
+
+def judge_unfolding(summary: Summary) -> list[Verdict]:
+    """Judge whether unfolding in 5 dimensions keeps distances."""
+    rows = summary.rows_with(DISTANCE_ERROR, part="unfolded")
+    if not rows:
+        return []
+    error = rows[0].estimate.mean
+    return [
+        Verdict(
+            claim="MVU reduces MAGIC to 5 dimensions",
+            paper="text, section 5, of the whole data set",
+            found=f"rank 5, 5 neighbours: squared distances kept to {error:.2g} %",
+            verdict="holds" if error <= 1 else "partly" if error <= 5 else "does not hold",
+        )
+    ]
 
 
 def _judge_growth(summary: Summary, name: str, claim: str) -> list[Verdict]:

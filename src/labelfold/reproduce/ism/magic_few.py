@@ -29,16 +29,17 @@ from labelfold.reproduce.ism.magic import (
     measure_map,
     search_machine,
     try_machines,
+    unfold,
 )
 from labelfold.reproduce.ism.magic_claims import (
     judge_dimension,
     judge_linear,
     judge_machines,
     judge_neighbors,
+    judge_unfolding,
 )
 from labelfold.reproduce.summary import Summary
 from labelfold.reproduce.tables import format_estimate
-from labelfold.semidefinite import MaximumVarianceUnfolding
 from labelfold.semidefinite.separation import Separation
 from labelfold.semidefinite.separation_starts import ridge_start
 
@@ -152,7 +153,7 @@ def run(task: Task, data_home: Path | None) -> list[Measurement]:
             search_machine(draw, str(task.setting["features"]), kernel, grid, n_folds=5)
             for kernel, grid in MACHINES.items()
         ]
-    return _run_unfolding(draw) if part == "unfolded" else _run_one_neighbor(draw)
+    return unfold(draw) if part == "unfolded" else _run_one_neighbor(draw)
 
 
 def _run_cell(draw: Magic, task: Task) -> list[Measurement]:
@@ -194,15 +195,6 @@ def _run_kernel(draw: Magic) -> list[Measurement]:
     ]
 
 
-def _run_unfolding(draw: Magic) -> list[Measurement]:
-    model = MaximumVarianceUnfolding(5, rank=5, tol=1e-3, max_iter=3000, random_state=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(draw.features(STANDARDISED))
-    error = 100 * model.certificate_.errors.rms_squared
-    return [Measurement(error, {}, DISTANCE_ERROR, unit="number")]
-
-
 def _run_one_neighbor(draw: Magic) -> list[Measurement]:
     model = make_map(HARD, n_neighbors=1, margin=0.001, rank=12, tol=1e-3)
     with warnings.catch_warnings():
@@ -223,7 +215,7 @@ def judge(summary: Summary) -> list[Verdict]:
         *judge_dimension(summary),
         *judge_neighbors(summary),
         *_judge_one_neighbor(summary),
-        *_judge_unfolding(summary),
+        *judge_unfolding(summary),
         *_judge_kernel(summary),
     ]
 
@@ -241,21 +233,6 @@ def _judge_one_neighbor(summary: Summary) -> list[Verdict]:
             found=f"all 1,000 labelled: {100 * most:.2g} % on the wrong side, squared distances "
             f"kept to {worst:.2g} % in the worst draw",
             verdict="holds" if most == 0 and worst <= 0.1 else "does not hold",
-        )
-    ]
-
-
-def _judge_unfolding(summary: Summary) -> list[Verdict]:
-    rows = summary.rows_with(DISTANCE_ERROR, part="unfolded")
-    if not rows:
-        return []
-    error = rows[0].estimate.mean
-    return [
-        Verdict(
-            claim="MVU reduces MAGIC to 5 dimensions",
-            paper="text, section 5, of the whole data set",
-            found=f"rank 5, 5 neighbours: squared distances kept to {error:.2g} %",
-            verdict="holds" if error <= 1 else "partly" if error <= 5 else "does not hold",
         )
     ]
 

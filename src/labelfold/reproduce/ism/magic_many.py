@@ -24,12 +24,14 @@ from labelfold.reproduce.ism.magic import (
     measure_map,
     search_machine,
     try_machines,
+    unfold,
 )
 from labelfold.reproduce.ism.magic_claims import (
     judge_dimension,
     judge_linear,
     judge_machines,
     judge_neighbors,
+    judge_unfolding,
 )
 from labelfold.reproduce.summary import Summary
 
@@ -84,7 +86,8 @@ steps or at an error of squared distances of 1 %. "cross-validated" chooses amon
 0.6 and 0.8, with 12 neighbours in 12 dimensions, by three folds of the 12,080 labels. Support
 vector machines, with kernels as there, have the better C of 1 and 10 by test labels, and at most
 50,000 steps, which raw features can exhaust; the cross-validated Gaussian machine chooses C among
-1, 3 and 10 and γ among 0.1, 0.5, 1 and 2 by three folds.
+1, 3 and 10 and γ among 0.1, 0.5, 1 and 2 by three folds. "Unfolded" is as in Tables 1 and 2, on all
+18,420 rows and for at most ten minutes.
 """
 
 
@@ -98,6 +101,7 @@ def list_tasks(quick: bool) -> list[Task]:
         if not quick or (k, r) == (12, 30)
     ]
     cells += [{"part": "machines", "features": f} for f in (RAW, STANDARDISED, QUANTILE)]
+    cells += [{"part": "unfolded", "features": STANDARDISED}]
     tasks = [Task({**size, **setting}, 0) for setting in cells]
     for seed in range(1 if quick else N_DRAWS):
         tasks.append(Task({**size, "part": "chosen", "labels": SOFT, "features": QUANTILE}, seed))
@@ -122,6 +126,8 @@ def run(task: Task, data_home: Path | None) -> list[Measurement]:
             **margin,
         )
         return measure_map(draw, draw.features(features), model)
+    if part == "unfolded":
+        return unfold(draw)
     if part == "chosen":
         return _run_choice(draw)
     if part == "machine chosen":
@@ -150,6 +156,7 @@ def judge(summary: Summary) -> list[Verdict]:
         *judge_linear(summary),
         *judge_dimension(summary),
         *judge_neighbors(summary),
+        *judge_unfolding(summary),
     ]
 
 
