@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -42,6 +42,9 @@ from labelfold.reproduce.summary import Summary
 from labelfold.reproduce.tables import format_estimate
 from labelfold.semidefinite.separation import Separation
 from labelfold.semidefinite.separation_starts import ridge_start
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["FEW_LABELS"]
 
@@ -257,6 +260,13 @@ def _judge_kernel(summary: Summary) -> list[Verdict]:
     ]
 
 
+def draw(summary: Summary) -> Figure:
+    """Draw the scores."""
+    from labelfold.reproduce.ism.magic_picture import draw_scores
+
+    return draw_scores(summary)
+
+
 def _printed() -> list[Printed]:
     cells = [
         Printed(
@@ -288,5 +298,6 @@ FEW_LABELS = Entry(
     run=run,
     judge=judge,
     printed=tuple(_printed()),
+    draw=draw,
     needs_data=True,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import ConvergenceWarning
 
@@ -34,6 +34,9 @@ from labelfold.reproduce.ism.magic_claims import (
     judge_unfolding,
 )
 from labelfold.reproduce.summary import Summary
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["MANY_LABELS"]
 
@@ -160,6 +163,13 @@ def judge(summary: Summary) -> list[Verdict]:
     ]
 
 
+def draw(summary: Summary) -> Figure:
+    """Draw the scores."""
+    from labelfold.reproduce.ism.magic_picture import draw_scores
+
+    return draw_scores(summary)
+
+
 def _printed() -> list[Printed]:
     size = {"labelled": N_LABELED}
     cells = [
@@ -199,5 +209,6 @@ MANY_LABELS = Entry(
     run=run,
     judge=judge,
     printed=tuple(_printed()),
+    draw=draw,
     needs_data=True,
 )
