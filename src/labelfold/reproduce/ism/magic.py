@@ -17,6 +17,7 @@ from sklearn.preprocessing import QuantileTransformer, StandardScaler
 from sklearn.svm import SVC
 
 from labelfold.datasets import load_magic
+from labelfold.evaluate import LabeledKFold, TransductiveSearchCV
 from labelfold.labels import hide_labels
 from labelfold.reproduce.entry import Measurement
 from labelfold.reproduce.summary import Summary, SummaryRow
@@ -39,6 +40,7 @@ __all__ = [
     "measure_map",
     "rows_of",
     "search_machine",
+    "search_map",
     "try_machines",
     "unfold",
 ]
@@ -125,6 +127,22 @@ def measure_map(draw: Magic, X: Array, model: IsometricSeparationMap) -> list[Me
         Measurement(100 * errors.rms_squared, {}, DISTANCE_ERROR, unit="number"),
         Measurement(model.certificate_.separation_error, {}, WRONG_SIDE),
     ]
+
+
+def search_map(
+    draw: Magic, model: IsometricSeparationMap, grid: dict[str, Any], *, n_folds: int
+) -> list[Measurement]:
+    """Score the map that cross-validation on the labels chooses, on quantile features."""
+    folds = LabeledKFold(n_folds, shuffle=True, random_state=0)
+    search = TransductiveSearchCV(model, grid, cv=folds)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        search.fit(draw.features(QUANTILE), draw.partial)
+    chosen = [
+        Measurement(float(value), {"choice": CROSS_VALIDATED}, f"chosen {name}", unit="choice")
+        for name, value in search.best_params_.items()
+    ]
+    return [draw.measured(draw.score(search.transduction_), choice=CROSS_VALIDATED), *chosen]
 
 
 def unfold(draw: Magic) -> list[Measurement]:

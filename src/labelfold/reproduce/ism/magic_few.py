@@ -7,15 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from labelfold.evaluate import LabeledKFold, TransductiveSearchCV
 from labelfold.labels import PartialLabels
 from labelfold.reproduce.entry import Entry, Measurement, Printed, Task, Verdict
 from labelfold.reproduce.ism.magic import (
     BEST_CASE,
-    CROSS_VALIDATED,
     DISTANCE_ERROR,
     HARD,
     QUANTILE,
@@ -28,6 +25,7 @@ from labelfold.reproduce.ism.magic import (
     make_map,
     measure_map,
     search_machine,
+    search_map,
     try_machines,
     unfold,
 )
@@ -146,7 +144,8 @@ def run(task: Task, data_home: Path | None) -> list[Measurement]:
     if part == "grid":
         return _run_cell(draw, task)
     if part == "chosen":
-        return _run_choice(draw)
+        model = make_map(SOFT, rank=12, max_iter=N_STEPS)
+        return search_map(draw, model, CHOICES, n_folds=5)
     if part == "kernel":
         return _run_kernel(draw)
     if part == "machines":
@@ -167,19 +166,6 @@ def _run_cell(draw: Magic, task: Task) -> list[Measurement]:
         max_iter=N_STEPS,
     )
     return measure_map(draw, draw.features(str(task.setting["features"])), model)
-
-
-def _run_choice(draw: Magic) -> list[Measurement]:
-    folds = LabeledKFold(5, shuffle=True, random_state=0)
-    search = TransductiveSearchCV(make_map(SOFT, rank=12, max_iter=N_STEPS), CHOICES, cv=folds)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        search.fit(draw.features(QUANTILE), draw.partial)
-    chosen = [
-        Measurement(float(value), {"choice": CROSS_VALIDATED}, f"chosen {name}", unit="choice")
-        for name, value in search.best_params_.items()
-    ]
-    return [draw.measured(draw.score(search.transduction_), choice=CROSS_VALIDATED), *chosen]
 
 
 def _run_kernel(draw: Magic) -> list[Measurement]:

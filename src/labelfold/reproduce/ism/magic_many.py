@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sklearn.exceptions import ConvergenceWarning
-
-from labelfold.evaluate import LabeledKFold, TransductiveSearchCV
 from labelfold.reproduce.entry import Entry, Measurement, Printed, Task, Verdict
 from labelfold.reproduce.ism.magic import (
     BEST_CASE,
-    CROSS_VALIDATED,
     HARD,
     QUANTILE,
     RAW,
@@ -23,6 +18,7 @@ from labelfold.reproduce.ism.magic import (
     make_map,
     measure_map,
     search_machine,
+    search_map,
     try_machines,
     unfold,
 )
@@ -133,24 +129,11 @@ def run(task: Task, data_home: Path | None) -> list[Measurement]:
     if part == "unfolded":
         return unfold(draw)
     if part == "chosen":
-        return _run_choice(draw)
+        model = make_map(SOFT, n_neighbors=12, rank=12, max_iter=N_STEPS)
+        return search_map(draw, model, CHOICES, n_folds=3)
     if part == "machine chosen":
         return [search_machine(draw, features, "Gaussian", MACHINES, n_folds=3)]
     return list(try_machines(draw, features, KERNELS, PENALTIES))
-
-
-def _run_choice(draw: Magic) -> list[Measurement]:
-    folds = LabeledKFold(3, shuffle=True, random_state=0)
-    model = make_map(SOFT, n_neighbors=12, rank=12, max_iter=N_STEPS)
-    search = TransductiveSearchCV(model, CHOICES, cv=folds)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        search.fit(draw.features(QUANTILE), draw.partial)
-    chosen = [
-        Measurement(float(value), {"choice": CROSS_VALIDATED}, f"chosen {name}", unit="choice")
-        for name, value in search.best_params_.items()
-    ]
-    return [draw.measured(draw.score(search.transduction_), choice=CROSS_VALIDATED), *chosen]
 
 
 def judge(summary: Summary) -> list[Verdict]:
