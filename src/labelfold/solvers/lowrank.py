@@ -352,7 +352,10 @@ class _Rounds:
         Stiff edges hold the objective back a little, and balance it once they are softer.
         """
         rough = self._restored()
-        if stopped_by in ("tolerance", "standstill") and not self.problem.spread.is_zero:
+        if self.problem.spread.is_zero:
+            self.R = rough
+            return
+        if stopped_by in ("tolerance", "standstill"):
             for _ in range(POLISH_ROUNDS):
                 self._one_round(WARM_STIFFNESS * self.tension, POLISH_STEPS)
             self._record(WARM_STIFFNESS * self.tension)
@@ -373,8 +376,6 @@ class _Rounds:
         Theirs is poor, as rounds are short and edges stiff. A long descent with softer edges is a
         proximal step on the dual problem, and its forces are nearly in balance.
         """
-        if self.problem.spread.is_zero:
-            return
         y, R = self.y, self.R
         for _ in range(n_rounds):
             descent = Descent(
