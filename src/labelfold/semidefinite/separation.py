@@ -84,7 +84,7 @@ class Separation:
 
         For two classes the second one's minus the first one's is the value.
         """
-        return np.hstack([-values, values]) / 2 if self.n_normals == 1 else values / 2
+        return np.hstack([-values, values]) / 2 if self.n_normals == 1 else values
 
     def wrong(self, values: Array) -> float:
         """Return the share of labelled points on the wrong side of at least one normal."""

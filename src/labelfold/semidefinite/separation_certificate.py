@@ -70,7 +70,7 @@ class SeparationCertificate(UnfoldingCertificate):
         if self.shortfall > 1e-9:
             sides += f", short of margin {self.margin:.3g} by up to {self.shortfall:.2g} edges"
         least = ""
-        if self.least_error > 0:
+        if self.is_hard and self.least_error > 0:
             least = f"; with this margin no map errs less than {self.least_error:.1e}"
         trivial = self.trivial_errors.rms_squared
         return (

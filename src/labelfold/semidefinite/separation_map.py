@@ -269,7 +269,9 @@ class IsometricSeparationMap(ScoreClassifierMixin, Unfolder):
                 stacklevel=3,
             )
         self._separation, self._values = separation, values
-        self._certain = (self.margin or 1.0) * (unit if anchors is None else unit**2)
+        # Scores differ by it where a point lies on the margins.
+        apart = 1 if separation.n_normals == 1 else 2
+        self._certain = apart * (self.margin or 1.0) * (unit if anchors is None else unit**2)
         self._keep(X, graph, R, certificate, seed)
         self.normals_, self.anchors_ = normals, anchors
         self._classify()

@@ -180,7 +180,7 @@ def solve_lowrank(
         rounds.R = rounds.columns.begin(_tamed(merger.merge_points(start) / unit, scaled))
         if multipliers is not None:
             y = merger.merge_multipliers(multipliers.edges)
-            rounds.y = Multipliers(y, multipliers.sides)
+            rounds.y = Multipliers(y, multipliers.sides / _force_unit(problem, unit))
         stopped_by = rounds.run()
     return rounds.solution(stopped_by, problem, merger, unit)
 
@@ -402,7 +402,9 @@ class _Rounds:
         errors = measure_errors(problem, R)
         return LowRankSolution(
             R=R,
-            multipliers=Multipliers(merger.split_multipliers(self.y.edges), self.y.sides),
+            multipliers=Multipliers(
+                merger.split_multipliers(self.y.edges), self.y.sides * _force_unit(problem, unit)
+            ),
             errors=errors,
             objective=problem.spread.value(R),
             bound=bound,
@@ -410,6 +412,11 @@ class _Rounds:
             stopped_by=stopped_by,
             history=tuple(self.history),
         )
+
+
+def _force_unit(problem: DistanceProblem, unit: float) -> float:
+    """Return the unit of the sides' multipliers, which times slacks are squares of lengths."""
+    return 1.0 if problem.sides is None else unit ** (2 - problem.sides.degree)
 
 
 def _tamed(start: Array, problem: DistanceProblem) -> Array:

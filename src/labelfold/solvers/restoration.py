@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 STEPS = 400
 WALL_ROUNDS = 8  # with new multipliers of sides, that share these steps
-EVEN_ROUNDS = 4  # of those, in which short edges count as much as long ones
+AT_ONCE = 10  # steps before it is seen whether they suffice
 
 
 def restore(
@@ -54,15 +54,19 @@ def restore(
     lagrangian = AugmentedLagrangian(problem, team)
     even = np.ones(len(problem.edges))
     y = Multipliers(0 * even, np.zeros(0 if sides is None else len(sides)))
-    n_rounds = 1 if sides is None else WALL_ROUNDS
+    n_steps = min(STEPS, max_steps)
+    n_rounds = 1 if sides is None else min(WALL_ROUNDS, max(n_steps // AT_ONCE, 1))
     for k in range(n_rounds):
-        factors = even if sides is None or k < EVEN_ROUNDS else problem.squares
-        descent = Descent(lagrangian, R, y, 1.0, factors, exact=exact)
-        for _ in range(-(-min(STEPS, max_steps) // (10 * n_rounds))):
+        # Short edges count as much as long ones at first, then only as much as in the error.
+        is_even = sides is None or k < n_rounds // 2
+        descent = Descent(lagrangian, R, y, 1.0, even if is_even else problem.squares, exact=exact)
+        left = n_steps // n_rounds
+        while left > 0:
             R = clip_to_sides(problem, descent.R)
-            if measure_errors(problem, R).decisive <= 0.9 * tol:
+            if satisfies(problem, R, 0.9 * tol):
                 return R
-            descent.run(10, 0.0)
+            descent.run(min(left, AT_ONCE), 0.0)
+            left -= AT_ONCE
         R, y = descent.R, Multipliers(y.edges, descent.multipliers.sides)
     return clip_to_sides(problem, R)
 

@@ -37,6 +37,10 @@ class Sides(Protocol):
     def is_hard(self) -> bool:
         """Whether the constraints must hold at any price."""
 
+    @property
+    def degree(self) -> int:
+        """The power of a length that slacks are."""
+
     def __len__(self) -> int:
         """Return the number of constraints."""
 
@@ -89,6 +93,11 @@ class HalfSpaces:
     def is_hard(self) -> bool:
         """Whether the constraints must hold at any price."""
         return bool(np.isinf(self.force))
+
+    @property
+    def degree(self) -> int:
+        """Slacks are lengths."""
+        return 1
 
     def __len__(self) -> int:
         return len(self.points)
@@ -152,6 +161,11 @@ class AnchorSides:
     def is_hard(self) -> bool:
         """Whether the constraints must hold at any price."""
         return bool(np.isinf(self.force))
+
+    @property
+    def degree(self) -> int:
+        """Slacks are squares of lengths."""
+        return 2
 
     def __len__(self) -> int:
         return len(self.points)
