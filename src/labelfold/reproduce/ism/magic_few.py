@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = ["FEW_LABELS"]
 
 N_LABELED, N_SCORED, N_DRAWS = 50, 950, 10
+FIRST_DRAW = 1000  # those before served to find settings
 # Table 1: neighbours, dimension, score.
 TABLE_1 = (
     (5, 50, 0.7010),
@@ -75,7 +76,7 @@ GAUSSIAN = {
 POLYNOMIAL = {1: 0.6989, 2: 0.6968, 3: 0.6958, 4: 0.6984, 5: 0.6884, 6: 0.6884, 8: 0.6895}
 LINEAR = 0.6989
 PENALTIES = (0.01, 0.1, 1.0, 10.0, 100.0)
-CHOICES = {"n_neighbors": [15, 20], "margin": [0.3, 0.5]}
+CHOICES = {"n_neighbors": [15, 20, 25]}
 N_STEPS = 300
 KERNELS = (
     ("linear", 0.0),
@@ -101,8 +102,8 @@ the solver begins from the data turned along a ridge score. These settings of ou
 other draws of MAGIC. The solver stops at an error of squared distances of 1 %, or after 300 steps.
 
 "best case" reads the table as the paper does: the best cell by test labels. "cross-validated"
-chooses among 15 and 20 neighbours and margins of 0.3 and 0.5, in 12 dimensions, by five-fold
-cross-validation on the 50 labels.
+chooses among 15, 20 and 25 neighbours, in 12 dimensions, by five-fold cross-validation on the 50
+labels.
 
 Support vector machines have the kernels and parameters of the paper's Table 2, γ of exp(-γ |x -
 y|²) for the Gaussian and (x·y / s + 1)^p for polynomials, s the rows' mean square (1 in SVM-light,
@@ -139,7 +140,7 @@ def list_tasks(quick: bool) -> list[Task]:
 
 def run(task: Task, data_home: Path | None) -> list[Measurement]:
     """Run one part of one draw."""
-    draw = Magic.draw(N_LABELED, N_SCORED, task.seed, data_home)
+    draw = Magic.draw(N_LABELED, N_SCORED, FIRST_DRAW + (task.seed or 0), data_home)
     part = str(task.setting["part"])
     if part == "grid":
         return _run_cell(draw, task)
