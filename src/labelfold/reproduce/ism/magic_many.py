@@ -102,12 +102,12 @@ def list_tasks(quick: bool) -> list[Task]:
     ]
     cells += [{"part": "machines", "features": f} for f in (RAW, STANDARDISED, QUANTILE)]
     cells += [{"part": "unfolded", "features": STANDARDISED}]
-    tasks = [Task({**size, **setting}, 0) for setting in cells]
+    tasks = []
     for seed in range(1 if quick else N_DRAWS):
         tasks.append(Task({**size, "part": "chosen", "labels": SOFT, "features": QUANTILE}, seed))
         for features in (STANDARDISED, QUANTILE):
             tasks.append(Task({**size, "part": "machine chosen", "features": features}, seed))
-    return tasks
+    return tasks + [Task({**size, **setting}, 0) for setting in cells]
 
 
 def run(task: Task, data_home: Path | None) -> list[Measurement]:
