@@ -56,6 +56,7 @@ def scikit_learn_packages():
     [
         "CCDR",
         "EmbeddingDisplay",
+        "IsometricSeparationMap",
         "LaplacianEigenmaps",
         "NeighborGraph",
         "PartialLabels",

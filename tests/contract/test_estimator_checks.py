@@ -7,6 +7,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from labelfold import (
     CCDR,
     FurthestNeighborUnfolding,
+    IsometricSeparationMap,
     LaplacianClassifier,
     LaplacianEigenmaps,
     LeastSquaresClassifier,
@@ -22,6 +23,10 @@ ESTIMATORS = [
     CCDR(beta=0.1, n_components=1, eigen_solver="arpack"),
     MaximumVarianceUnfolding(max_iter=300),
     FurthestNeighborUnfolding(n_components=1, rank=3, local_angles=True, max_iter=300),
+    IsometricSeparationMap(objective="none", max_iter=40),
+    IsometricSeparationMap(
+        1, objective="none", normals="anchors", label_penalty=1.0, rank=5, max_iter=40
+    ),
     LaplacianClassifier(),
     LaplacianClassifier("auto", penalty="auto"),
     LaplacianClassifier(10, normalization="degree", weights="heat", eigen_solver="arpack"),
@@ -33,10 +38,20 @@ ESTIMATORS = [
 
 
 def cannot_hold(estimator):
-    """A y of -1 and +1 alone is ambiguous where -1 may stand for unlabelled, and is refused."""
-    if isinstance(estimator, LaplacianClassifier | ManifoldClassifier | TransductiveSearchCV):
-        return {"check_classifiers_classes": "y = {-1, +1} is refused"}
-    return {}
+    """A y of -1 and +1 alone is ambiguous where -1 may stand for unlabelled, and is refused.
+
+    Labels that hold at any price refuse equal rows of different classes, as the sparse checks have.
+    """
+    semi_supervised = (
+        IsometricSeparationMap | LaplacianClassifier | ManifoldClassifier | TransductiveSearchCV
+    )
+    failing = {}
+    if isinstance(estimator, semi_supervised):
+        failing["check_classifiers_classes"] = "y = {-1, +1} is refused"
+    if isinstance(estimator, IsometricSeparationMap) and estimator.label_penalty is None:
+        for kind in ("tag", "array", "matrix"):
+            failing[f"check_estimator_sparse_{kind}"] = "equal rows have different labels"
+    return failing
 
 
 @pytest.mark.filterwarnings("ignore::labelfold.exceptions.FewNeighborsWarning")

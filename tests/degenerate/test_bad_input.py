@@ -6,11 +6,18 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from labelfold import CCDR, LaplacianClassifier, LaplacianEigenmaps, NeighborGraph
+from labelfold import (
+    CCDR,
+    IsometricSeparationMap,
+    LaplacianClassifier,
+    LaplacianEigenmaps,
+    NeighborGraph,
+)
 from labelfold.exceptions import (
     DisconnectedGraphWarning,
     FewEigenvectorsWarning,
     FewNeighborsWarning,
+    InfeasibleMapWarning,
     UnreachedPointsWarning,
 )
 
@@ -312,3 +319,94 @@ def test_tiny_point_sets_of_the_classifier(seed):
     y[0] = 0
     parameters = CLASSIFIERS[seed % len(CLASSIFIERS)].values[0]
     classify(parameters, rows, y, n_neighbors=int(rng.integers(1, 5)))
+
+
+SEPARATIONS = [
+    pytest.param({}, id="hard"),
+    pytest.param({"objective": "variance"}, id="variance"),
+    pytest.param({"label_penalty": 1.0, "smoothness": 0.5}, id="soft"),
+    pytest.param({"normals": "anchors"}, id="anchors"),
+]
+
+
+def separate(parameters, rows, y, **more):
+    """Fit with few steps: the map may err, as the certificate then says, but is never NaN."""
+    given = {"objective": "none", "max_iter": 60, "random_state": 0, **parameters, **more}
+    with warnings.catch_warnings():
+        for kind in (InfeasibleMapWarning, DisconnectedGraphWarning, FewNeighborsWarning):
+            warnings.simplefilter("ignore", kind)
+        model = IsometricSeparationMap(**given).fit(rows, y)
+    assert np.all(np.isfinite(model.gram_factor_))
+    assert np.all(np.isfinite(model.spectrum_))
+    certificate = model.certificate_
+    assert np.isfinite(certificate.errors.largest_squared)
+    assert np.isfinite(certificate.least_error)
+    assert np.isfinite(certificate.trivial_errors.rms_squared)
+    assert np.isfinite(certificate.shortfall)
+    assert len(str(certificate)) > 100
+    if given.get("normals", "axes") == "axes" and "label_penalty" not in given:
+        assert certificate.separation_error == 0
+        assert certificate.errors.rms_squared >= certificate.least_error * (1 - 1e-9)
+    for distributions in (
+        model.label_distributions_,
+        model.predict_proba(rows),
+        model.predict_proba(rows * (1 + 1e-3)),
+    ):
+        assert np.all(np.isfinite(distributions))
+        np.testing.assert_allclose(distributions.sum(axis=1), 1)
+    assert np.all(np.isfinite(model.transform(rows * (1 + 1e-3))))
+    return model
+
+
+@BAD_ROWS
+def test_separation_map_refuses_with_a_clear_message(rows, message):
+    with pytest.raises(ValueError, match=message):
+        IsometricSeparationMap().fit(rows, np.arange(np.shape(rows)[0]) % 2)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (Y[:30], "y has 30 entries but X has 40 rows"),
+        (np.where(Y == 0, -1, 1), "recode as 0/1"),
+        (Y + 0.5, "continuous"),
+        (np.column_stack([Y, Y]), "1d array"),
+    ],
+)
+def test_bad_labels_of_separation_maps(y, message):
+    with pytest.raises(ValueError, match=message):
+        IsometricSeparationMap().fit(X, y)
+
+
+@pytest.mark.parametrize("parameters", SEPARATIONS)
+def test_separation_map_of_odd_data(parameters):
+    for factor in (1e150, 1e-150):
+        separate(parameters, X * factor, Y)
+    separate(parameters, np.vstack([X, np.tile(X[:1], (40, 1))]), np.append(Y, [-1] * 40))
+    separate(parameters, np.repeat(X[:6], 8, axis=0), np.repeat([0, 1, 0, 1, 1, 0], 8))
+    separate(parameters, np.vstack([X, [[1e9, 1e9, 1e9]]]), np.append(Y, -1))
+    separate(parameters, np.vstack([X, X + 1000]), np.append(Y, np.full(40, -1)))
+    separate(parameters, np.vstack([X, X + 1e-15]), np.append(Y, Y))
+    separate(parameters, X[:2], np.array([0, 1]), n_components=1)
+    separate(parameters, X, Y, n_neighbors=50)
+    separate(parameters, X[:15], np.arange(15))  # every point a class of its own
+    separate(parameters, X[:, :1], Y)
+    separate(parameters, RNG.random((30, 300)), np.arange(30) % 2)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_tiny_point_sets_of_separation_maps(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 13))
+    rows = np.round(rng.normal(size=(n, int(rng.integers(1, 4)))), int(rng.integers(3)))
+    if seed % 3 == 0:
+        rows = rows[rng.integers(n, size=n)]
+    if np.all(rows == rows[0]):
+        rows[0] += 1
+    parameters = SEPARATIONS[seed % len(SEPARATIONS)].values[0]
+    _, group = np.unique(rows, axis=0, return_inverse=True)
+    group = np.arange(n) if "label_penalty" in parameters else group.ravel()
+    names = rng.choice([None, 0, 1, 2], size=n)
+    names[:2] = 0, 1
+    # Equal rows have equal labels, but for soft ones.
+    separate(parameters, rows, names[group], n_components=1, n_neighbors=int(rng.integers(1, 5)))

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from labelfold import CCDR, LaplacianEigenmaps, hide_labels
+from labelfold import CCDR, IsometricSeparationMap, LaplacianEigenmaps, hide_labels
 from labelfold.datasets import make_swiss_roll
 
 METHODS = [
@@ -16,6 +16,10 @@ METHODS = [
     pytest.param(LaplacianEigenmaps(3, normalization="none"), id="unnormalized"),
     pytest.param(CCDR(3, beta=0.5), id="CCDR"),
 ]
+# Found by descent, and no eigenvectors: the same to the last bits where its steps are the same.
+BY_DESCENT = pytest.param(
+    IsometricSeparationMap(3, objective="none", random_state=0), id="IsometricSeparationMap"
+)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +42,7 @@ def test_order_of_rows(method, data):
     )
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, BY_DESCENT])
 def test_rigid_motion(method, data):
     X, y = data
     Q, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))
@@ -65,7 +69,7 @@ def test_names_of_labels(data, names):
     same_up_to_sign(a.class_centers_[order], b.class_centers_)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, BY_DESCENT])
 def test_storage(method, data):
     X, y = data
     X = np.round(X, 1).astype(np.float32).astype(float)
@@ -95,6 +99,30 @@ def test_sparse_rows_transform_as_dense(method):
     same_up_to_sign(a.transform(new), b.transform(sp.csr_array(new)))
 
 
+@pytest.mark.parametrize("factor", [2.0**-400, 1e-3, 1e5, 2.0**400])
+def test_separation_maps_scale_with_the_data(data, factor):
+    X, y = data
+    method = BY_DESCENT.values[0]
+    one, other = clone(method).fit(X, y), clone(method).fit(X * factor, y)
+    np.testing.assert_allclose(other.embedding_ / factor, one.embedding_, atol=1e-6)
+    np.testing.assert_allclose(other.label_distributions_, one.label_distributions_, atol=1e-6)
+
+
+def test_threads_do_not_change_a_separation_map(data):
+    X, y = data
+    first, second = (clone(BY_DESCENT.values[0]).set_params(n_jobs=n).fit(X, y) for n in (1, 2))
+    np.testing.assert_allclose(first.embedding_, second.embedding_, atol=1e-8)
+
+
+def test_order_of_rows_of_a_separation_map(data):
+    X, y = data
+    order = np.random.default_rng(0).permutation(len(X))
+    one, other = (
+        clone(BY_DESCENT.values[0]).fit(X[rows], y[rows]) for rows in (np.arange(300), order)
+    )
+    assert np.mean(one.transduction_[order] == other.transduction_) > 0.99
+
+
 def test_integers(data):
     X, y = data
     X = np.round(X).astype(np.int16)
@@ -103,7 +131,7 @@ def test_integers(data):
     )
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, BY_DESCENT])
 def test_batch_equals_one_by_one(method, data):
     X, y = data
     new = np.vstack([np.round(X[:40] + 0.3, 1), X[:3]])
@@ -125,7 +153,7 @@ def test_number_of_threads(method, data, solver):
     np.testing.assert_allclose(first.embedding_, second.embedding_, atol=1e-8)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, BY_DESCENT])
 def test_fit_twice_and_pickle(method, data):
     X, y = data
     a, b = clone(method).fit(X, y), clone(method).fit(X, y)
@@ -134,7 +162,7 @@ def test_fit_twice_and_pickle(method, data):
     np.testing.assert_array_equal(a.transform(X + 0.1), c.transform(X + 0.1))
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, BY_DESCENT])
 def test_fit_changes_neither_parameters_nor_data(method, data):
     X, y = data
     X_before, y_before = X.copy(), y.copy()

@@ -1,5 +1,7 @@
 """Values, gradients and line searches of the augmented Lagrangian against its formula."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
@@ -131,6 +133,141 @@ def test_without_any_decrease_a_step_is_refused():
     descent.run(3000, 0.0)  # far beyond what rounding allows
     assert np.isfinite(descent.R).all()
     assert formula(problem, descent.R, y, factors) <= formula(problem, R, y, factors)
+
+
+class TestSmoothnessAndSoftSides:
+    """w T sum_e sum_c (R[i, c] - R[j, c])^2 over the axes, and hinges up to the force p T."""
+
+    TENSION, WEIGHT, FORCE = 2.3, 0.7, 0.6
+
+    def problem(self, seed=0, force=FORCE, smoothness=WEIGHT, with_caps=True):
+        problem, R, y, factors = make_problem(seed, with_caps=with_caps)
+        sides = replace(problem.sides, force=force)
+        return replace(problem, sides=sides, smoothness=smoothness), R, y, factors
+
+    def roughness(self, problem, R):
+        total = 0.0
+        for i, j in problem.edges:
+            for c in range(2):  # of three columns, two are axes
+                total += (R[i, c] - R[j, c]) ** 2
+        return problem.smoothness * self.TENSION * total
+
+    def formula(self, problem, R, y, factors):
+        """F as in the module's first lines; a hinge beyond its largest force is a line."""
+        hard = replace(problem, sides=None)
+        total = formula(hard, R, y, factors) + self.roughness(problem, R)
+        most = problem.sides.force * self.TENSION
+        for mu, g in zip(y.sides, problem.sides.slacks(R), strict=True):
+            t = max(mu - SIGMA * g, 0.0)
+            total += min(t, most) ** 2 / (2 * SIGMA) + most * max(t - most, 0.0) / SIGMA
+        return total
+
+    def start(self, problem, R, y, factors):
+        lagrangian = AugmentedLagrangian(problem, Team(1), self.TENSION)
+        return Descent(lagrangian, R, y, SIGMA, factors, exact=True)
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_gradient_is_the_derivative(self, seed):
+        problem, R, y, factors = self.problem(seed)
+        y = replace(y, sides=4 * y.sides)  # enough for some to be cut
+
+        def value(flat):
+            return self.formula(problem, flat.reshape(R.shape), y, factors)
+
+        expected = approx_fprime(R.ravel(), value, 1e-6).reshape(R.shape)
+        descent = self.start(problem, R, y, factors)
+        assert pytest.approx(expected, rel=1e-4, abs=1e-3) == descent.G
+        smooth = 2 * np.max(np.abs(expected))  # the smoothness alone, to its own accuracy
+        rough, even = (self.start(p, R, y, factors).G for p in (problem, self.even(problem)))
+        alone = approx_fprime(
+            R.ravel(), lambda flat: self.roughness(problem, flat.reshape(R.shape)), 1e-6
+        )
+        assert rough - even == pytest.approx(alone.reshape(R.shape), abs=1e-5 * smooth)
+        assert not (rough - even)[:, 2].any()
+
+    def even(self, problem):
+        return replace(problem, smoothness=0.0)
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_the_polynomial_along_a_direction(self, seed):
+        """Of everything but the walls, which are not polynomials."""
+        problem, R, y, factors = self.problem(seed, with_caps=False)
+        P = np.random.default_rng(seed + 10).standard_normal(R.shape)
+        lagrangian = AugmentedLagrangian(problem, Team(1), self.TENSION)
+        s = lagrangian.stiffness(SIGMA, factors)
+        t = lagrangian.forces(R, y.edges, s)
+        b, c = np.empty(lagrangian.n_bars), np.empty(lagrangian.n_bars)
+        coefficients = lagrangian.trace(R, P, t, s, b, c)
+        open_ = replace(problem, sides=None)
+
+        def along(a):
+            moved = R + a * P
+            return formula(open_, moved, y, factors) + self.roughness(problem, moved)
+
+        for a in (-1.0, 0.3, 2.0):
+            expected = along(a) - along(0.0)
+            assert coefficients @ a ** np.arange(1, 5) == pytest.approx(expected, rel=1e-9)
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_a_step_ends_at_a_minimum_along_its_direction(self, seed):
+        problem, R, y, factors = self.problem(seed)
+        descent = self.start(problem, R, y, factors)
+        descent.run(1, 0.0)
+        P = descent.R - R
+
+        def along(a):
+            return self.formula(problem, R + a * P, y, factors)
+
+        def slope(a):
+            return (along(a + 1e-6) - along(a - 1e-6)) / 2e-6
+
+        assert along(1.0) < along(0.0)
+        assert abs(slope(1.0)) <= 1e-3 * abs(slope(0.0))
+
+    def test_gradient_follows_the_steps(self):
+        problem, R, y, factors = self.problem(1)
+        descent = self.start(problem, R, y, factors)
+        descent.run(25, 0.0)
+        anew = self.start(problem, descent.R, y, factors)
+        assert pytest.approx(anew.G, rel=1e-8, abs=1e-8) == descent.G
+        assert descent.multipliers.sides == pytest.approx(anew.multipliers.sides, abs=1e-9)
+        assert np.all(descent.multipliers.sides <= self.FORCE * self.TENSION)
+
+    def test_costs_one_by_one(self):
+        problem, R, _, _ = self.problem(2)
+        sides, hinges = problem.sides, 0.0
+        for i, c, y in zip(sides.points, sides.axes, sides.signs, strict=True):
+            hinges += self.FORCE * self.TENSION * max(sides.margin - y * R[i, c], 0.0)
+        assert hinges > 0
+
+        def costs(problem):
+            return AugmentedLagrangian(problem, Team(1), self.TENSION).costs(R)
+
+        rough = self.roughness(problem, R)
+        assert costs(problem) == pytest.approx(rough + hinges)
+        assert costs(self.even(problem)) == pytest.approx(hinges)
+        hard = replace(problem, sides=replace(sides, force=np.inf))
+        assert costs(hard) == pytest.approx(rough)
+        assert costs(replace(problem, sides=None)) == 0.0  # no axes to be smooth along
+
+    def test_curvature_is_the_mean_of_the_hessian_over_columns(self):
+        """Smoothness bends two columns of three, by twice its weight."""
+        problem, _, y, factors = self.problem(0, with_caps=False)
+        A = []
+        for one in (problem, self.even(problem), replace(self.even(problem), sides=None)):
+            lagrangian = AugmentedLagrangian(one, Team(1), self.TENSION)
+            s = lagrangian.stiffness(SIGMA, factors)
+            A.append(lagrangian.curvature(np.abs(y.edges), s, SIGMA, 3).toarray())
+        bent, counts = A[0] - A[1], np.zeros((9, 9))
+        for i, j in problem.edges:
+            counts[i, j] -= 1
+            counts[j, i] -= 1
+        counts -= np.diag(counts.sum(axis=1))
+        assert bent == pytest.approx(2 * self.WEIGHT * self.TENSION * 2 / 3 * counts)
+        walls = A[1] - A[2]  # of points 0 and 3, the latter with two
+        assert np.count_nonzero(np.abs(walls) > 1e-9) == 2
+        assert walls[3, 3] == pytest.approx(2 * walls[0, 0])
+        assert SIGMA / 3 <= walls[0, 0] <= 2 * SIGMA / 3 + 1e-9  # the Hessian's mean, or twice it
 
 
 class TestCurvature:

@@ -1,5 +1,7 @@
 """The low-rank solver against closed forms, the convex solver and its own certificate."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,11 +9,11 @@ from labelfold import NeighborGraph
 from labelfold.datasets import make_swiss_roll
 from labelfold.semidefinite.unfolder import _neighbor_pairs
 from labelfold.solvers import lowrank, restoration
-from labelfold.solvers.columns import Columns
+from labelfold.solvers.columns import Columns, principal
 from labelfold.solvers.conic import solve_conic
 from labelfold.solvers.distance_problem import DistanceProblem, Spread
 from labelfold.solvers.lowrank import LowRankLimits, solve_lowrank
-from labelfold.solvers.sides import HalfSpaces
+from labelfold.solvers.sides import AnchorSides, HalfSpaces
 
 EXACT = LowRankLimits(tol=1e-6, objective_tol=1e-7)
 
@@ -117,6 +119,243 @@ class TestClosedForms:
         limits = LowRankLimits(max_iter=600)
         solution = solve_lowrank(problem, np.eye(2), rank=2, limits=limits)
         assert not solution.converged
+
+
+class TestSides:
+    """Closed forms with sides; R is drawn at random to begin with."""
+
+    FAR = LowRankLimits(tol=1e-7, objective_tol=1e-8)
+
+    def pair(self, margin, *, length=1.0, force=np.inf, smoothness=0.0, variance=0.0):
+        """Two points at a distance, one on either side of axis 0."""
+        halves = HalfSpaces(
+            np.array([0, 1]), np.array([0, 0]), np.array([1.0, -1.0]), margin, force
+        )
+        return DistanceProblem(
+            2,
+            np.array([[0, 1]]),
+            np.array([length**2]),
+            Spread(variance),
+            sides=halves,
+            smoothness=smoothness,
+        )
+
+    def solve(self, problem, rank=2, seed=0, **more):
+        start = np.random.default_rng(seed).standard_normal((problem.n_points, 2))
+        solution = solve_lowrank(problem, start, rank=rank, limits=self.FAR, **more)
+        assert solution.converged
+        return solution
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_margins_as_wide_as_the_distance_leave_one_map(self, seed):
+        R = self.solve(self.pair(1.0, length=2.0), seed=seed).R
+        assert R[:, 0] == pytest.approx([1, -1], abs=1e-6)
+        assert R[0, 1] == pytest.approx(R[1, 1], abs=2e-3)  # to the root of the tolerance
+
+    @pytest.mark.parametrize("variance", [0.0, 1.0])
+    def test_smoothness_turns_a_pair_until_it_touches_the_margins(self, variance):
+        """Distance 2 and margins 0.7: the rest of the length goes to the other axis."""
+        solution = self.solve(self.pair(0.7, length=2.0, smoothness=0.3, variance=variance))
+        R = solution.R
+        assert R[:, 0] == pytest.approx([0.7, -0.7], abs=1e-5)
+        assert np.abs(R[:, 1]) == pytest.approx([np.sqrt(4 - 1.4**2) / 2] * 2, abs=1e-5)
+        assert R[:, 1].sum() == pytest.approx(0, abs=1e-6)
+        assert solution.objective == pytest.approx(2.0 * variance)
+
+    @pytest.mark.parametrize("length", [1.0, 3.0])
+    @pytest.mark.parametrize(("force", "weight"), [(0.3, 0.25), (0.1, 0.25), (0.3, 0.5)])
+    def test_a_hinge_against_a_spring(self, length, force, weight):
+        """w u^2 + p (2 m - u) is least at u = p / (2 w), u in median edge lengths."""
+        margin = 0.4 * length
+        problem = self.pair(margin, length=length, force=force, smoothness=weight)
+        R = self.solve(problem).R
+        u = length * force / (2 * weight)
+        assert u < 2 * margin
+        assert R[0, 0] - R[1, 0] == pytest.approx(u, abs=1e-5)
+        assert problem.lengths(R) == pytest.approx([length**2])
+
+    def test_a_hinge_stronger_than_the_spring_ends_at_the_margin(self):
+        solution = self.solve(self.pair(0.4, force=0.3, smoothness=0.1))
+        assert solution.R[:, 0] == pytest.approx([0.4, -0.4], abs=1e-6)
+        # Less than the largest force, 30: what holds 2 w T u at u = 0.8, with T = 100.
+        assert solution.multipliers.sides == pytest.approx([16, 16], rel=1e-4)
+
+    def test_a_chain_is_straight_and_leans_as_little_as_its_margins_allow(self):
+        """The variance wants a line, smoothness its ends no farther out than the margins."""
+        n, margin = 9, 1.7
+        halves = HalfSpaces(np.array([0, n - 1]), np.zeros(2, int), np.array([1.0, -1.0]), margin)
+        edges = np.column_stack([np.arange(n - 1), np.arange(1, n)])
+        problem = DistanceProblem(
+            n, edges, np.ones(n - 1), Spread(1.0), sides=halves, smoothness=0.2
+        )
+        solution = self.solve(problem, rank=None)
+        x = np.arange(n) - (n - 1) / 2
+        lean = 2 * margin / (n - 1)
+        assert solution.R.shape == (n, 2)
+        assert solution.R[:, 0] == pytest.approx(-lean * x, abs=1e-5)
+        assert np.abs(solution.R[:, 1]) == pytest.approx(np.sqrt(1 - lean**2) * np.abs(x), abs=1e-5)
+        assert solution.objective == pytest.approx(x @ x, rel=1e-6)
+
+    def test_a_chain_too_short_for_its_margins_is_stretched_evenly(self):
+        """Hard sides hold at the price of distances: 8 edges of 1 between points 10 apart."""
+        n, margin = 9, 5.0
+        halves = HalfSpaces(np.array([0, n - 1]), np.zeros(2, int), np.array([1.0, -1.0]), margin)
+        edges = np.column_stack([np.arange(n - 1), np.arange(1, n)])
+        problem = DistanceProblem(n, edges, np.ones(n - 1), Spread(), sides=halves)
+        start = np.random.default_rng(0).standard_normal((n, 2))
+        solution = solve_lowrank(problem, start, rank=2, limits=LowRankLimits(max_iter=900))
+        assert not solution.converged
+        assert np.min(halves.slacks(solution.R)) >= 0
+        assert solution.errors.rms_squared == pytest.approx(1.25**2 - 1, rel=1e-3)
+        assert solution.R[:, 0] == pytest.approx(np.linspace(5, -5, n), abs=0.03)
+
+    @pytest.mark.parametrize("signs", [[1.0, -1.0, 1.0], [-1.0, 1.0, -1.0]])
+    def test_of_contradictory_soft_labels_on_one_point_most_win(self, signs):
+        """Points 0, 1 and 2 are one: at x = +-m two hinges balance the third."""
+        halves = HalfSpaces(np.array([0, 1, 2]), np.zeros(3, int), np.array(signs), 0.4, 1.0)
+        edges, squares = np.array([[0, 1], [1, 2], [2, 3]]), np.array([0.0, 0.0, 1.0])
+        problem = DistanceProblem(4, edges, squares, Spread(), sides=halves)
+        solution = self.solve(problem)
+        assert solution.R[:3, 0] == pytest.approx([0.4 * signs[0]] * 3, abs=1e-6)
+        mu = solution.multipliers.sides
+        assert mu @ np.array(signs) == pytest.approx(0, abs=1e-3)
+        assert mu[1] == pytest.approx(100)  # the largest force: no distance holds it back
+
+    def test_the_axes_are_neither_turned_nor_centred(self):
+        """Four points of a rhombus; the last column is, the first is where its sides want it."""
+        halves = HalfSpaces(np.arange(4), np.zeros(4, int), np.ones(4), 3.0)
+        edges = np.array([[0, 1], [1, 2], [2, 3], [0, 3], [0, 2]])
+        problem = DistanceProblem(4, edges, np.ones(5), Spread(1.0), sides=halves)
+        R = self.solve(problem, rank=3).R
+        assert R[:, 0].min() >= 3
+        assert R[:, 1:].mean(axis=0) == pytest.approx([0, 0], abs=1e-12)
+        assert R[:, 1] @ R[:, 2] == pytest.approx(0, abs=1e-9)
+
+    @pytest.mark.parametrize("length", [1.0, 3.0])
+    def test_anchors(self, length):
+        """Ends of a path of two unit edges on one side of the mean: K[0, 2] >= 0.05.
+
+        With an angle a between the edges K[0, 2] = (5 cos a - 4) / 9, and the variance is 2 (2 -
+        cos a) / 3: the least cosine is best, and the multiplier is the ratio of the slopes.
+        """
+        sides = AnchorSides(np.array([2]), np.array([0]), np.array([1.0]), 0.05 * length**2)
+        problem = DistanceProblem(
+            3, np.array([[0, 1], [1, 2]]), np.full(2, length**2), Spread(1.0), sides=sides
+        )
+        solution = self.solve(problem)
+        assert solution.multipliers.sides == pytest.approx([(2 / 3) / (5 / 9)], rel=1e-4)
+        assert solution.objective == pytest.approx(problem.spread.value(solution.R))
+        problem, sides = problem.scaled()[0], sides.scaled(length)
+        R, cosine = solution.R / length, (9 * 0.05 + 4) / 5
+        assert (R[0] - R[1]) @ (R[2] - R[1]) == pytest.approx(cosine, abs=1e-5)
+        assert sides.slacks(R) == pytest.approx([0], abs=1e-5)
+        assert R.mean(axis=0) == pytest.approx([0, 0], abs=1e-12)
+        assert problem.spread.value(R) == pytest.approx(2 * (2 - cosine) / 3, rel=1e-5)
+
+    @pytest.mark.parametrize("length", [1.0, 3.0])
+    def test_multipliers_balance_the_gradient(self, length):
+        """The derivative by R[0, 0] in the units of the problem, where the pair touches."""
+        problem = self.pair(0.35 * length, length=length, smoothness=0.3)
+        solution = self.solve(problem)
+        u = solution.R[0, 0] - solution.R[1, 0]
+        y, mu = solution.multipliers.edges[0], solution.multipliers.sides
+        assert u == pytest.approx(0.7 * length)
+        assert mu == pytest.approx([2 * (y + 0.3 * 100) * u] * 2, rel=1e-5)
+
+    def test_a_warm_start_takes_up_the_multipliers_of_sides(self):
+        problem = self.pair(0.7, length=2.0, smoothness=0.3, variance=1.0)
+        first = self.solve(problem)
+        again = solve_lowrank(
+            problem, first.R, rank=2, limits=self.FAR, multipliers=first.multipliers
+        )
+        assert again.multipliers.sides == pytest.approx(first.multipliers.sides, rel=1e-4)
+        assert again.n_iter <= first.n_iter
+        # One step moves nothing, as all forces balance.
+        one_step = LowRankLimits(tol=1e-7, max_iter=1)
+        still = solve_lowrank(
+            problem, first.R, rank=2, limits=one_step, multipliers=first.multipliers
+        )
+        assert still.multipliers.sides == pytest.approx(first.multipliers.sides, rel=1e-3)
+
+    @pytest.mark.xfail(
+        strict=True,
+        reason="where all soft sides hold nothing is left to maximise, and rest is relative to it",
+    )
+    def test_soft_sides_that_all_hold_do_not_keep_it_waiting(self):
+        X, edges = np.random.default_rng(0).standard_normal((5, 2)), np.triu_indices(5, 1)
+        squares = np.sum((X[edges[0]] - X[edges[1]]) ** 2, axis=1)
+        halves = HalfSpaces(np.array([0, 4]), np.zeros(2, int), np.array([1.0, -1.0]), 0.3)
+        problem = DistanceProblem(5, np.column_stack(edges), squares, Spread(), sides=halves)
+        hard = solve_lowrank(problem, X)
+        soft = solve_lowrank(replace(problem, sides=replace(halves, force=1.0)), X)
+        assert halves.shortfalls(soft.R) == pytest.approx([0, 0], abs=1e-3)
+        assert soft.converged
+        assert soft.n_iter <= 10 * hard.n_iter  # 200 rounds of 30 steps were counted
+
+
+class TestFeasibilityProblems:
+    HALVES = HalfSpaces(np.array([0]), np.array([0]), np.array([1.0]), 0.1)
+
+    def problem(self, **more):
+        return DistanceProblem(2, np.array([[0, 1]]), np.ones(1), **more)
+
+    def test_what_is_one(self):
+        assert self.problem(spread=Spread()).is_feasibility
+        assert self.problem(spread=Spread(), sides=self.HALVES).is_feasibility
+
+    def test_what_is_none(self):
+        soft = replace(self.HALVES, force=1.0)
+        assert not self.problem(spread=Spread(1.0), sides=self.HALVES).is_feasibility
+        assert not self.problem(spread=Spread(), sides=soft).is_feasibility
+        assert not self.problem(spread=Spread(), sides=self.HALVES, smoothness=0.1).is_feasibility
+
+    def test_sides_and_smoothness_survive_scaling_and_merging(self):
+        edges, squares = np.array([[0, 1], [1, 2]]), np.array([0.0, 4.0])
+        halves = HalfSpaces(np.array([1, 2]), np.array([0, 1]), np.array([1.0, -1.0]), 0.5)
+        problem = DistanceProblem(3, edges, squares, Spread(), sides=halves, smoothness=0.3)
+        merged = problem.without_zero_edges().problem
+        assert merged.sides.points.tolist() == [0, 1]
+        assert merged.smoothness == 0.3
+        scaled, unit = merged.scaled()
+        assert unit == 2
+        assert scaled.sides.margin == 0.25
+        assert scaled.smoothness == 0.3
+
+
+class TestPrincipal:
+    R = np.random.default_rng(0).standard_normal((20, 4)) @ np.diag([1, 2, 3, 4.0]) + 5
+
+    def test_axes_stay_and_the_others_are_principal(self):
+        turned = principal(self.R, 1)
+        others = turned[:, 1:]
+        assert np.array_equal(turned[:, 0], self.R[:, 0])
+        assert others.mean(axis=0) == pytest.approx(np.zeros(3), abs=1e-12)
+        products = others.T @ others
+        assert products == pytest.approx(np.diag(np.diag(products)), abs=1e-9)
+        assert np.all(np.diff(np.diag(products)) <= 0)
+        assert centred_gram(turned) == pytest.approx(centred_gram(self.R))
+
+    def test_without_axes_all_are_turned(self):
+        products = principal(self.R).T @ principal(self.R)
+        assert products == pytest.approx(np.diag(np.diag(products)), abs=1e-9)
+        assert centred_gram(principal(self.R)) == pytest.approx(centred_gram(self.R))
+
+    def test_columns_leave_axes_alone(self):
+        halves = HalfSpaces(np.array([0]), np.array([0]), np.array([1.0]), 0.1)
+        edges = np.column_stack([np.arange(19), np.arange(1, 20)])
+        problem = DistanceProblem(20, edges, np.ones(19), Spread(1.0), sides=halves)
+        R = self.R * [0, 1, 1, 1e-9] + [0.1, 0, 0, 0]
+        for rank in (2, 4, None):
+            columns = Columns(problem, rank, seed=0)
+            assert np.array_equal(columns.begin(R)[:, 0], R[:, 0])
+            assert np.array_equal(columns.tend(R, 1e-4)[:, 0], R[:, 0])
+            assert np.array_equal(columns.used(R, 1e-4)[:, 0], R[:, 0])
+        assert Columns(problem, None, seed=0).used(1e-6 * R, 1.0).shape == (20, 1)
+
+    def test_there_is_a_column_for_every_axis(self):
+        halves = HalfSpaces(np.array([0, 1, 2]), np.arange(3), np.ones(3), 0.1)
+        problem = DistanceProblem(3, np.array([[0, 1], [1, 2]]), np.ones(2), Spread(), sides=halves)
+        assert Columns(problem, None, seed=0).begin(np.ones((3, 1))).shape[1] >= 3
 
 
 class TestAgainstTheConvexOptimum:
