@@ -16,7 +16,7 @@ RESULTS = Path(__file__).parent / "results"
 N_LABELED, N_SCORED = 12_080, 6_340
 SOFT = {
     "margin": 0.6,
-    "label_penalty": 0.1,
+    "label_penalty": 0.03,
     "objective": "none",
     "start": "ridge",
     "tol": 0.01,
