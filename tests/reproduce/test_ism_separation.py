@@ -133,6 +133,7 @@ def test_maps_of_one_rank_are_measured_as_their_certificates_say():
     lengths = values_of(measured, figure_1_separation.ANCHOR_LENGTH, normals="anchors")
     assert len(lengths) == 2
     assert min(lengths) > 0.1
+    assert len(values_of(measured, figure_1_separation.SHORTFALL)) == 2
 
 
 def test_the_search_tells_the_ranks_it_tried(monkeypatch):
@@ -168,6 +169,7 @@ def made_up_maps(
                     yield Measurement(share, own, separations.SEPARATION_ERROR)
                     if normals == "anchors":
                         yield Measurement(2.0, own, figure_1_separation.ANCHOR_LENGTH)
+                        yield Measurement(0.0, own, figure_1_separation.SHORTFALL)
         elif name == figure_1_separation.SEARCH:
             if least_rank:
                 yield Measurement(least_rank, {}, "least rank", unit="choice")

@@ -18,6 +18,7 @@ from labelfold.exceptions import GraphMismatchError, InfeasibleMapWarning
 from labelfold.extend.local_average import LocalAverage
 from labelfold.extend.regression import KernelRegression
 from labelfold.labels.transduction import nearest_distributions
+from labelfold.semidefinite.dimension import gap_dimension
 
 N, N_LABELED = 120, 40
 
@@ -247,16 +248,20 @@ class TestAttributes:
         certain = model.label_distributions_[np.arange(N_LABELED), y[:N_LABELED]]
         assert certain == pytest.approx(np.ones(N_LABELED))
 
-    def test_number_of_dimensions(self, roll, three):
+    def test_number_of_dimensions(self, roll):
         X, _, y = roll
         auto = quick(n_components="auto", objective="variance").fit(X, y)
         assert auto.embedding_.shape == (N, auto.n_components_)
         shares = np.cumsum(auto.spectrum_) / np.sum(auto.spectrum_)
         assert shares[auto.n_components_ - 1] >= 0.99
-        X, _, y, _ = three
-        line = np.arange(30.0)[:, None]
-        at_least = quick(n_components="auto", n_neighbors=2).fit(line, np.arange(30) // 10)
-        assert at_least.n_components_ >= 3
+
+    def test_decision_axes_are_dimensions_of_the_map(self):
+        """A line is long in one direction, but three classes have three axes."""
+        line, y = np.arange(60.0)[:, None], np.arange(60) // 20
+        model = quick(n_components="auto", objective="variance", n_neighbors=2).fit(line, y)
+        assert gap_dimension(model.spectrum_) < 3
+        assert model.n_components_ == 3
+        assert np.array_equal(model.embedding_, model.decision_values_)
 
     def test_more_dimensions_than_there_are_are_zero(self):
         X = np.linspace(0, 1, 12)[:, None]

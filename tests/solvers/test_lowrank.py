@@ -174,6 +174,20 @@ class TestSides:
         assert R[0, 0] - R[1, 0] == pytest.approx(u, abs=1e-5)
         assert problem.lengths(R) == pytest.approx([length**2])
 
+    def test_costs_are_taken_off_the_objective(self):
+        """100 (w u^2 + p (2 m - u)) with u = 0.6, and of a pair at distance 1 a variance of 1/2."""
+        problem = self.pair(0.4, force=0.3, smoothness=0.25)
+        assert self.solve(problem).history[-1].corrected == pytest.approx(-15, rel=1e-4)
+        hard = self.solve(self.pair(0.4, smoothness=0.25))
+        assert hard.history[-1].corrected == pytest.approx(-100 * 0.25 * 0.8**2, rel=1e-4)
+        assert self.solve(self.pair(0.4, variance=1.0)).history[-1].corrected == pytest.approx(0.5)
+
+    def test_errors_on_the_way_are_of_maps_that_keep_the_margin(self):
+        problem = self.pair(2.5)
+        start = np.random.default_rng(0).standard_normal((2, 2))
+        solution = solve_lowrank(problem, start, rank=2, limits=LowRankLimits(max_iter=90))
+        assert all(r.error >= 24 * (1 - 1e-9) for r in solution.history)
+
     def test_a_hinge_stronger_than_the_spring_ends_at_the_margin(self):
         solution = self.solve(self.pair(0.4, force=0.3, smoothness=0.1))
         assert solution.R[:, 0] == pytest.approx([0.4, -0.4], abs=1e-6)
@@ -303,6 +317,13 @@ class TestFeasibilityProblems:
         assert self.problem(spread=Spread()).is_feasibility
         assert self.problem(spread=Spread(), sides=self.HALVES).is_feasibility
 
+    def test_the_first_map_that_satisfies_all_is_taken(self):
+        """No objective has to come to rest, which takes five rounds."""
+        problem = self.problem(spread=Spread(), sides=self.HALVES)
+        solution = solve_lowrank(problem, np.random.default_rng(0).standard_normal((2, 2)))
+        assert solution.converged
+        assert len(solution.history) < lowrank.SETTLED
+
     def test_what_is_none(self):
         soft = replace(self.HALVES, force=1.0)
         assert not self.problem(spread=Spread(1.0), sides=self.HALVES).is_feasibility
@@ -348,8 +369,9 @@ class TestPrincipal:
         for rank in (2, 4, None):
             columns = Columns(problem, rank, seed=0)
             assert np.array_equal(columns.begin(R)[:, 0], R[:, 0])
-            assert np.array_equal(columns.tend(R, 1e-4)[:, 0], R[:, 0])
-            assert np.array_equal(columns.used(R, 1e-4)[:, 0], R[:, 0])
+            for error in (1e-4, 10.0):  # the axis is weak beside the latter, and not revived
+                assert np.array_equal(columns.tend(R, error)[:, 0], R[:, 0])
+                assert np.array_equal(columns.used(R, error)[:, 0], R[:, 0])
         assert Columns(problem, None, seed=0).used(1e-6 * R, 1.0).shape == (20, 1)
 
     def test_there_is_a_column_for_every_axis(self):

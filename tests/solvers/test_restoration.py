@@ -129,6 +129,22 @@ class TestSteps:
         assert self.count(monkeypatch, *roll, max_steps=10**6) == 400
         assert self.count(monkeypatch, *roll, max_steps=160) == 160
 
+    def test_short_edges_count_alike_at_first_then_as_in_the_error(self, roll, monkeypatch):
+        problem, R = roll
+        given = []
+
+        class Recording(Descent):
+            def __init__(self, lagrangian, R, y, sigma, factors, **more):
+                given.append(factors)
+                super().__init__(lagrangian, R, y, sigma, factors, **more)
+
+        monkeypatch.setattr(restoration, "Descent", Recording)
+        restore(problem, R, tol=1e-15, max_steps=400, team=Team(1), exact=True)
+        half = len(given) // 2
+        assert all(np.array_equal(one, np.ones(len(problem.edges))) for one in given[:half])
+        assert all(np.array_equal(one, problem.squares) for one in given[half:])
+        assert len(given) >= 2
+
     def test_no_more_than_asked_for(self, roll, monkeypatch):
         assert self.count(monkeypatch, *roll, max_steps=10) <= 10
 
@@ -140,6 +156,8 @@ def test_soft_sides_smoothness_and_objective_are_left_aside(roll):
     assert np.array_equal(restored(soft, R), restored(bare, R))
     assert error(problem, restored(soft, R)) <= TOL
     assert not np.array_equal(restored(problem, R), restored(bare, R))
+    rough = replace(problem, smoothness=2.0)
+    assert np.array_equal(restored(rough, R), restored(problem, R))
 
 
 class TestSatisfies:
