@@ -99,7 +99,7 @@ def test_scored_labels_choose_nothing(part, data, monkeypatch):
     scores = []
     for _ in range(2):
         scores.append([m.value for m in FEW.run(task, None) if m.measure == magic.SCORE])
-        draw = magic.Magic.draw(50, 150, 0, None)
+        draw = magic.Magic.draw(50, 150, magic_few.FIRST_DRAW, None)
         flipped = np.where(draw.y == "g", "h", "g")[50:]
         turned = magic.Magic(draw.X, np.append(draw.y[:50], flipped).astype(object), 50)
         monkeypatch.setattr(magic.Magic, "draw", lambda *_, turned=turned: turned)

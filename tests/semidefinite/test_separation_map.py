@@ -161,6 +161,7 @@ class TestTheProblem:
         least = np.linalg.norm(np.maximum(stretched - lengths**2, 0)) / np.linalg.norm(lengths**2)
         assert certificate.least_error == pytest.approx(least)
         assert least <= certificate.errors.rms_squared <= 1.5 * least
+        assert model.n_iter_ < 1000  # what is out of reach is not waited for
         assert certificate.separation_error == 0
 
     def test_the_trivial_map_is_measured(self, unfolded, roll):
@@ -565,6 +566,16 @@ class TestParameters:
         model = quick(margin=0.2, objective="variance", smoothness=1.0).fit(X, truth)
         least = np.min((2 * truth - 1) * model.decision_values_)
         assert least == pytest.approx(0.2 * edges_of(model)[2].mean(), rel=1e-6)
+
+    def test_edges_of_length_zero_do_not_count_in_the_mean(self, roll):
+        X, truth, _ = roll
+        X, truth = np.vstack([X, X[:60]]), np.append(truth, truth[:60])
+        model = quick(margin=0.2, objective="variance", smoothness=1.0, n_neighbors=8).fit(X, truth)
+        i, j, _ = edges_of(model)
+        lengths = np.linalg.norm(X[i] - X[j], axis=1)
+        assert np.sum(lengths == 0) >= 60
+        least = np.min((2 * truth - 1) * model.decision_values_)
+        assert least == pytest.approx(0.2 * lengths[lengths > 0].mean(), rel=1e-6)
 
 
 class TestInvariance:

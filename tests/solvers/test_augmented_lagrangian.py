@@ -159,7 +159,9 @@ class TestSmoothnessAndSoftSides:
         most = problem.sides.force * self.TENSION
         for mu, g in zip(y.sides, problem.sides.slacks(R), strict=True):
             t = max(mu - SIGMA * g, 0.0)
-            total += min(t, most) ** 2 / (2 * SIGMA) + most * max(t - most, 0.0) / SIGMA
+            total += min(t, most) ** 2 / (2 * SIGMA)
+            if t > most:
+                total += most * (t - most) / SIGMA
         return total
 
     def start(self, problem, R, y, factors):
@@ -208,9 +210,11 @@ class TestSmoothnessAndSoftSides:
             expected = along(a) - along(0.0)
             assert coefficients @ a ** np.arange(1, 5) == pytest.approx(expected, rel=1e-9)
 
+    @pytest.mark.parametrize("force", [40.0, np.inf])
     @pytest.mark.parametrize("seed", range(3))
-    def test_a_step_ends_at_a_minimum_along_its_direction(self, seed):
-        problem, R, y, factors = self.problem(seed)
+    def test_a_step_ends_at_a_minimum_along_its_direction(self, seed, force):
+        problem, R, y, factors = self.problem(seed, force=force)
+        y = replace(y, sides=100 * y.sides)  # walls that count beside the edges
         descent = self.start(problem, R, y, factors)
         descent.run(1, 0.0)
         P = descent.R - R

@@ -291,10 +291,6 @@ class TestSides:
         )
         assert still.multipliers.sides == pytest.approx(first.multipliers.sides, rel=1e-3)
 
-    @pytest.mark.xfail(
-        strict=True,
-        reason="where all soft sides hold nothing is left to maximise, and rest is relative to it",
-    )
     def test_soft_sides_that_all_hold_do_not_keep_it_waiting(self):
         X, edges = np.random.default_rng(0).standard_normal((5, 2)), np.triu_indices(5, 1)
         squares = np.sum((X[edges[0]] - X[edges[1]]) ** 2, axis=1)

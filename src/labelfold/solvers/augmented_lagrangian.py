@@ -99,6 +99,14 @@ class AugmentedLagrangian:
             costs += self.tension * sides.force * float(sides.shortfalls(R).sum())
         return costs
 
+    @property
+    def usual_costs(self) -> float:
+        """The costs of a map that is rough or short of soft sides by an edge length throughout."""
+        sides = self.problem.sides
+        n_soft = 0.0 if sides is None or sides.is_hard else sides.force * len(sides)
+        n_rough = self.problem.smoothness * len(self.problem.edges) * self._smooth.stop
+        return self.tension * (n_soft + n_rough)
+
     def forces(self, R: Array, y: Array, s: Array) -> Array:
         """Return t of every bar, not yet clipped on ropes."""
         i, j = self.ends[: len(self.squares)].T

@@ -42,6 +42,7 @@ FIRST_STIFFNESS, WARM_STIFFNESS, LARGEST_STIFFNESS = 0.25, 10.0, 60.0
 BALANCED, LOST = 0.03, 3.0
 MOST_STIFFNESS = 1e6
 LEAST_UNEVEN, MOST_UNEVEN = 0.1, 1e6  # stiffness of an edge relative to the median one's
+NO_MATTER = 0.01  # of an edge length: what soft labels and rough axes may still change by
 SETTLED = 5  # rounds over which the objective must have come to rest
 DROP = 0.7  # of the violation since restoration was last tried, before it is tried again
 STANDSTILL = 200  # rounds without a lower violation
@@ -274,7 +275,8 @@ class _Rounds:
         limits, now = self.limits, self.history[-1]
         recent = [r.corrected for r in self.history[-SETTLED:]]
         rest = limits.objective_tol or max(limits.tol, 1e-4)
-        at_rest = len(recent) == SETTLED and np.ptp(recent) <= rest * abs(now.corrected)
+        size = max(abs(now.corrected), NO_MATTER * self.lagrangian.usual_costs)
+        at_rest = len(recent) == SETTLED and np.ptp(recent) <= rest * size
         at_rest &= now.objective > 0 or self.problem.spread.is_zero  # not a map in a single point
         at_rest |= self.problem.is_feasibility
         if at_rest and now.error <= min(RESTORABLE * limits.tol, DROP * self.tried):

@@ -31,6 +31,7 @@ from labelfold.reproduce.ism.separations import (
     TRIVIAL,
     describe_errors,
     edge_length,
+    errs_less,
     judge_all,
     mean_of,
     measure_appended,
@@ -308,15 +309,15 @@ def _judge_trivial(summary: Summary) -> Verdict:
     """Compare with [margin y, arc length, height], of the same rank, and with [margin y, X]."""
     texts, of_equal_rank, of_data = [], [], []
     for margin in MARGINS:
-        ours = mean_of(summary, SQUARED, **_of(AXES, 3, "none", margin))
-        flat, data = (
-            mean_of(summary, SQUARED, map=name, margin=margin) for name in (FLAT, TRIVIAL)
-        )
-        of_equal_rank.append(ours < flat)
-        of_data.append(ours < data)
+        ours = _of(AXES, 3, "none", margin)
+        flat: Setting = {"map": FLAT, "margin": margin}
+        data: Setting = {"map": TRIVIAL, "margin": margin}
+        of_equal_rank.append(errs_less(summary, ours, flat))
+        of_data.append(errs_less(summary, ours, data))
         texts.append(
-            f"margin {margin}: ISM {ours:.2g} %, {FLAT} {flat:.2g} %, {TRIVIAL} (4 dimensions) "
-            f"{data:.2g} %"
+            f"margin {margin}: ISM {describe_errors(summary, **ours)}, {FLAT} "
+            f"{describe_errors(summary, **flat)}, {TRIVIAL}, in 4 dimensions, "
+            + describe_errors(summary, **data)
         )
     verdict: Judgement = "does not hold"
     if all(of_equal_rank):
@@ -324,7 +325,7 @@ def _judge_trivial(summary: Summary) -> Verdict:
     return Verdict(
         claim="The map keeps distances better than the labels written beside a map",
         paper='"it suffices to add one extra dimension", section 3, without figures',
-        found=f"rms errors of squared distances: {'; '.join(texts)}",
+        found=f"rms errors: {'; '.join(texts)}",
         verdict=verdict,
     )
 

@@ -43,7 +43,7 @@ MARGIN = 0.1
 PENALTY = 1e5  # of the support vector machine: no error is let pass that can be helped
 DATA, SVM = "the curve as it is", "Gaussian SVM"
 KEPT = 0.4  # per cent: "a very low feasibility error", section 4
-LINE, BAND = "#4A4A4A", "#8C8C8C"
+LINE = "#4A4A4A"
 
 PROCEDURE = """
 The paper's drawing is a sketch; here it is made from results. The curve is one and a half waves of
@@ -125,7 +125,7 @@ def judge(summary: Summary) -> list[Verdict]:
             claim="ISM picks a straight line and folds the points around it",
             paper="drawing",
             found=f"worst separation error {100 * wrong:.2g} %, rms error of distances "
-            f"{describe_errors(summary, map=ISM)}; a straight line parts the unfolded curve in "
+            f"{describe_errors(summary, map=ISM)}; a straight line parts the curve as it is in "
             f"{100 * parted:.0f} % of the draws",
             verdict=verdict,
         ),

@@ -33,6 +33,7 @@ __all__ = [
     "append_sides",
     "describe_errors",
     "edge_length",
+    "errs_less",
     "judge_all",
     "mean_of",
     "measure_appended",
@@ -137,6 +138,14 @@ def describe_errors(summary: Summary, **setting: str | int | float) -> str:
     """Write the root mean square errors of one map."""
     distances, squared = (mean_of(summary, name, **setting) for name in (DISTANCES, SQUARED))
     return f"{distances:.2g} % ({squared:.2g} % on squared distances)"
+
+
+def errs_less(summary: Summary, first: Setting, second: Setting) -> bool:
+    """Tell whether a map errs less than another, on distances and on squared ones."""
+    return all(
+        mean_of(summary, name, **first) < mean_of(summary, name, **second)
+        for name in (DISTANCES, SQUARED)
+    )
 
 
 def judge_all(facts: Sequence[bool]) -> Judgement:
