@@ -254,6 +254,21 @@ class TestSmoothnessAndSoftSides:
         assert costs(hard) == pytest.approx(rough)
         assert costs(replace(problem, sides=None)) == 0.0  # no axes to be smooth along
 
+    def test_usual_costs_are_those_of_an_edge_length_throughout(self):
+        problem, _, _, _ = self.problem(2)
+        rough = self.TENSION * self.WEIGHT * len(problem.edges) * 2
+        soft = self.TENSION * self.FORCE * 3
+        hard = replace(problem, sides=replace(problem.sides, force=np.inf))
+        for one, expected in (
+            (problem, rough + soft),
+            (self.even(problem), soft),
+            (hard, rough),
+            (self.even(hard), 0.0),
+            (replace(problem, sides=None), 0.0),
+        ):
+            lagrangian = AugmentedLagrangian(one, Team(1), self.TENSION)
+            assert lagrangian.usual_costs == pytest.approx(expected)
+
     def test_curvature_is_the_mean_of_the_hessian_over_columns(self):
         """Smoothness bends two columns of three, by twice its weight."""
         problem, _, y, factors = self.problem(0, with_caps=False)

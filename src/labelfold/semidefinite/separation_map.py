@@ -53,7 +53,8 @@ class IsometricSeparationMap(ScoreClassifierMixin, Unfolder):
         "auto" is the dimensions of the spectrum before its widest gap, or all decision axes.
     margin : float, default=0.3
         Distance that labelled points keep from the hyperplane, in mean edge lengths. Below half the
-        shortest edge between classes distances can be kept exactly.
+        shortest edge between classes distances can be kept exactly. With 0 labels may lie on the
+        hyperplane, which counts as the wrong side.
     objective : {"variance", "furthest", "none"}, default="variance"
         What is made large, as in :class:`MaximumVarianceUnfolding` and
         :class:`FurthestNeighborUnfolding`; "none" takes any map that keeps distances.

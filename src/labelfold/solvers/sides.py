@@ -117,7 +117,7 @@ class HalfSpaces:
     def clipped(self, R: Array) -> Array:
         """Return R with every coordinate that falls short moved to the margin, if they are hard.
 
-        Where two constraints contradict each other, the last one holds.
+        Where two constraints contradict each other, one of them holds.
         """
         if not self.is_hard:
             return R
