@@ -185,7 +185,7 @@ class TestTheProblem:
     def test_progress_on_stderr(self, roll, capsys):
         X, _, y = roll
         quick(verbose=1).fit(X, y)
-        assert "distance error" in capsys.readouterr().err
+        assert "distance" in capsys.readouterr().err
 
 
 class TestAttributes:
