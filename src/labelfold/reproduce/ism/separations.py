@@ -51,7 +51,7 @@ SEPARATION_ERROR = "separation error"
 LEAST_ERROR = "what no map goes below: rms error of squared distances, in %"
 
 TOLERANCE = 1e-4  # rms error of squared distances that maps strive for: the paper's 0.01 %
-STEPS, STEPS_QUICK = 20_000, 1000
+STEPS, STEPS_QUICK = 20_000, 500
 
 
 def separate(
