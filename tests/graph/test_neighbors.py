@@ -12,6 +12,8 @@ from labelfold import NeighborGraph
 from labelfold.exceptions import ApproximateSearchWarning, FewNeighborsWarning
 from labelfold.graph.neighbors import ExactIndex
 from labelfold.graph.point_space import PointSpace
+from labelfold.graph.precomputed import PrecomputedIndex
+from labelfold.graph.search import make_index
 
 
 def brute_force(X, Q, k, *, own):
@@ -286,3 +288,34 @@ def test_too_many_neighbors_are_lowered_with_a_warning():
 def test_bad_parameters(arguments, message):
     with pytest.raises(ValueError, match=message):
         NeighborGraph.build(np.random.default_rng(0).random((20, 2)), **arguments)
+
+
+class TestAmong:
+    """An index of some rows finds what a search among them alone would find."""
+
+    @pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan", "precomputed"])
+    @pytest.mark.parametrize("is_sparse", [False, True])
+    def test_is_the_index_of_those_rows(self, metric, is_sparse):
+        rng = np.random.default_rng(0)
+        X = rng.uniform(1, 2, (40, 5))
+        rows = np.array([7, 3, 21, 30, 5, 11, 38])
+        given, alone = X, X[rows]
+        if metric == "precomputed":
+            given = cdist(X, X)
+            alone = given[np.ix_(rows, rows)]
+        if is_sparse:
+            given, alone = sp.csr_array(given), sp.csr_array(alone)
+        settings = {"n_neighbors": 3, "neighbor_search": "exact", "seed": 0, "n_jobs": None}
+        part = make_index(given, metric, **settings).among(rows)
+        expected = make_index(alone, metric, **settings)
+        assert part.n_points == len(rows)
+        np.testing.assert_allclose(part.neighbors(3).toarray(), expected.neighbors(3).toarray())
+        pieces = np.array([0, 0, 0, 0, 1, 1, 2])
+        for found, wanted in zip(part.exits(pieces), expected.exits(pieces), strict=True):
+            np.testing.assert_allclose(found, wanted)
+
+    def test_precomputed_zeros_stay_neighbours(self):
+        given = sp.csr_array(([0.0, 1.0, 0.0, 2.0, 1.0, 2.0], [1, 2, 0, 2, 0, 1], [0, 2, 4, 6]))
+        part = PrecomputedIndex(given).among(np.array([1, 0]))
+        assert part.neighbors(1).toarray().tolist() == [[0, 0], [0, 0]]
+        assert part.neighbors(1).nnz == 2

@@ -66,8 +66,7 @@ class InvertedFileIndex(PointIndex):
         seed: int,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(X, space)
-        self._n_jobs = n_jobs
+        super().__init__(X, space, n_jobs=n_jobs)
         self._center = middle(self._rows)
         self._unit = float(np.max(np.abs(np.asarray(self._shift(self._rows))))) or 1.0
         rng = np.random.default_rng(seed)

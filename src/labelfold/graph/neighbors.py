@@ -111,13 +111,18 @@ class NeighborIndex(Protocol):
     def lengths(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the distances between pairs of different indexed rows."""
 
+    def among(self, rows: NDArray[np.intp]) -> NeighborIndex:
+        """Return an exact index of some of the indexed rows, numbered in their order."""
+
 
 class PointIndex(ABC):
     """What exact and approximate search over rows share: measuring and comparing rows."""
 
-    def __init__(self, X: Any, space: PointSpace, *, copy: bool = True) -> None:
+    def __init__(
+        self, X: Any, space: PointSpace, *, n_jobs: int | None = None, copy: bool = True
+    ) -> None:
         self._X = X.copy() if copy else X  # the caller may write into X later
-        self._space = space
+        self._space, self._n_jobs = space, n_jobs
         self._rows = space.prepare(self._X, least=LEAST_ENTRY)
         self._center: NDArray[np.float64] | None = None
 
@@ -167,6 +172,10 @@ class PointIndex(ABC):
                 rough[pairs] = between[row, column]
         exact = self._space.measure(self._rows, self._rows, (rows, columns), rough)
         return self._space.from_search(exact)
+
+    def among(self, rows: NDArray[np.intp]) -> ExactIndex:
+        """Return an exact index of some of the indexed rows, numbered in their order."""
+        return ExactIndex(self._X[rows], self._space, n_jobs=self._n_jobs, copy=False)
 
     def _exits_of_small(self, pieces: NDArray[Any], small: NDArray[np.intp], reach: int) -> Pairs:
         """Search more neighbours than any of the pieces has rows, all in one go."""
@@ -285,8 +294,7 @@ class ExactIndex(PointIndex):
     def __init__(
         self, X: Any, space: PointSpace, *, n_jobs: int | None = None, copy: bool = True
     ) -> None:
-        super().__init__(X, space, copy=copy)
-        self._n_jobs = n_jobs
+        super().__init__(X, space, n_jobs=n_jobs, copy=copy)
         dense = not sp.issparse(self._rows)
         tree = (
             dense

@@ -106,6 +106,10 @@ class PrecomputedIndex:
             )
         return stored.data[places]
 
+    def among(self, rows: NDArray[np.intp]) -> PrecomputedIndex:
+        """Return an index of the given distances between some of the rows."""
+        return PrecomputedIndex(self._given[rows][:, rows])
+
 
 def _keep_nearest(rows: sp.csr_array, n_neighbors: int) -> sp.csr_array:
     """Keep the ``n_neighbors`` smallest entries of every row, ties by column number."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from functools import cached_property
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -22,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelfold.base import GraphEmbedder
 from labelfold.extend.local_average import LocalAverage
+from labelfold.extend.new_points import NewPoints
 from labelfold.extend.regression import KernelRegression
 from labelfold.graph import NeighborGraph
 from labelfold.graph.edges import row_numbers
@@ -37,7 +37,7 @@ from labelfold.solvers.lowrank import LowRankLimits, solve_lowrank
 from labelfold.solvers.starts import geodesic_start, random_start, smooth_start
 from labelfold.threads import limit_threads, thread_limit
 
-__all__ = ["NewPoints", "Unfolder", "furthest_spread", "leading_columns"]
+__all__ = ["Unfolder", "furthest_spread", "leading_columns"]
 
 Array = NDArray[np.float64]
 
@@ -275,34 +275,6 @@ class Unfolder(GraphEmbedder):
             raise ValueError(f"start={start!r} must be one of {', '.join(self.starts)}.")
         if start in self.starts_on_rows and self.metric == "precomputed":
             raise ValueError(f"start={start!r} needs rows, not distances: use start='geodesic'.")
-
-
-class NewPoints:
-    """The map for new points, fitted when first asked for: it can cost more than the unfolding.
-
-    Rows in a metric with a kernel are mapped by kernel regression, others by their neighbours.
-    """
-
-    def __init__(self, X: Any, graph: NeighborGraph, embedding: Array, seed: int) -> None:
-        self._X, self._graph, self._embedding, self._seed = X, graph, embedding, seed
-
-    @cached_property
-    def extension(self) -> KernelRegression | LocalAverage:
-        """The fitted map."""
-        metric = self._graph.recipe.metric
-        if metric in ("euclidean", "l2", "cosine"):
-            return KernelRegression.fit(self._X, self._embedding, metric=metric, seed=self._seed)
-        neighbors = self._graph.index.neighbors(self._graph.recipe.n_neighbors)
-        return LocalAverage.fit(neighbors, self._embedding)
-
-    def of(self, values: Array) -> NewPoints:
-        """Return the same for other values of the same points."""
-        return NewPoints(self._X, self._graph, values, self._seed)
-
-    def predict(self, X: Any, found: sp.csr_array) -> Array:
-        """Return coordinates of rows, given with the distances to their neighbours."""
-        extension = self.extension
-        return extension.predict(X if isinstance(extension, KernelRegression) else found)
 
 
 def furthest_spread(graph: NeighborGraph) -> Spread:
