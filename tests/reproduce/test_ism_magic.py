@@ -106,7 +106,7 @@ def test_scored_labels_choose_nothing(part, data, monkeypatch):
     np.testing.assert_allclose(np.add(*scores), 1)
 
 
-def made_up(entry, hard, soft, machine):
+def made_up(entry, hard, soft, machine, *, linear=None):
     """Results of one draw; scores of the cells as functions of neighbours and dimension."""
     results = []
     for task in entry.tasks(False):
@@ -119,7 +119,7 @@ def made_up(entry, hard, soft, machine):
             kernels = magic_few.KERNELS if entry is FEW else magic_many.KERNELS
             measured = [
                 Measurement(
-                    machine,
+                    machine if linear is None or kernel != "linear" else linear,
                     {"kernel": kernel, "parameter": parameter, "choice": magic.BEST_CASE},
                     magic.SCORE,
                     n_scored=950,
@@ -145,3 +145,9 @@ def test_verdicts(entry):
     verdicts = {item.claim: item.verdict for item in entry.judge(falls)}
     assert verdicts["The score grows with the dimension (hard labels)"] == "does not hold"
     assert verdicts["ISM is always better than the linear machine (hard labels)"] == "holds"
+
+
+def test_a_linear_machine_that_failed_to_train_is_not_what_maps_must_beat():
+    summary = made_up(FEW, lambda k, r: 0.7, lambda k, r: 0.7, 0.75, linear=0.4)
+    verdicts = {item.claim: item.verdict for item in FEW.judge(summary)}
+    assert verdicts["ISM is always better than the linear machine (hard labels)"] == "does not hold"
