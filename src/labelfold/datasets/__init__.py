@@ -4,6 +4,7 @@ The generators return the points, their classes and their true coordinates on th
 The loaders read files that the user has, and check that they are the right ones.
 """
 
+from labelfold.datasets.alphadigits import load_alphadigits
 from labelfold.datasets.landsat import load_landsat
 from labelfold.datasets.magic import load_magic
 from labelfold.datasets.manifolds import (
@@ -16,6 +17,7 @@ from labelfold.datasets.mnist import load_mnist
 from labelfold.datasets.newsgroups import load_newsgroups, load_newsgroups_vectorized
 
 __all__ = [
+    "load_alphadigits",
     "load_landsat",
     "load_magic",
     "load_mnist",

@@ -31,8 +31,8 @@ class DataFile:
     name : str
         Name of the gzip file, `.gz` included; the plain file is named the same without it.
 
-    sha256 : str
-        Checksum of the gzip file.
+    sha256 : str or None
+        Checksum of the gzip file; None if no such file is known, and the content alone counts.
 
     content_sha256 : str
         Checksum of the content: of the plain file.
@@ -50,7 +50,7 @@ class DataFile:
     """
 
     name: str
-    sha256: str
+    sha256: str | None
     content_sha256: str
     origin: str
     url: str | None = None
@@ -141,16 +141,20 @@ class DataFile:
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise ValueError(
                 f"{path} is no complete gzip file ({error}): its SHA-256 is {found}, expected is "
-                f"{self.sha256}. {self.origin}"
+                f"{self._packed_sha256}. {self.origin}"
             ) from error
         found_content = _sha256(content)
         if found != self.sha256 and found_content != self.content_sha256:
             raise ValueError(
                 f"{path} is not the file expected: its SHA-256 is {found}, expected is "
-                f"{self.sha256}; unpacked it is {found_content}, expected is "
+                f"{self._packed_sha256}; unpacked it is {found_content}, expected is "
                 f"{self.content_sha256}. {self.origin}"
             )
         return content
+
+    @property
+    def _packed_sha256(self) -> str:
+        return self.sha256 or "none in particular"
 
     def _in_order(self, content: bytes) -> bytes:
         if self.blanks_matter:
