@@ -37,8 +37,9 @@ if TYPE_CHECKING:
         FurthestNeighborUnfolding,
         IsometricSeparationMap,
         MaximumVarianceUnfolding,
+        SupervisedSemidefiniteEmbedding,
     )
-    from labelfold.spectral import CCDR, LaplacianEigenmaps
+    from labelfold.spectral import CCDR, LaplacianEigenmaps, SupervisedLLE
 
 __all__ = [
     "CCDR",
@@ -53,6 +54,8 @@ __all__ = [
     "MaximumVarianceUnfolding",
     "NeighborGraph",
     "PartialLabels",
+    "SupervisedLLE",
+    "SupervisedSemidefiniteEmbedding",
     "TransductiveSearchCV",
     "__version__",
     "classify",
@@ -83,6 +86,8 @@ _HOME = {
     "MaximumVarianceUnfolding": "labelfold.semidefinite",
     "NeighborGraph": "labelfold.graph",
     "PartialLabels": "labelfold.labels",
+    "SupervisedLLE": "labelfold.spectral",
+    "SupervisedSemidefiniteEmbedding": "labelfold.semidefinite",
     "TransductiveSearchCV": "labelfold.evaluate",
     "draw_labeled": "labelfold.evaluate",
     "hide_labels": "labelfold.labels",

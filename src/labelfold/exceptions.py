@@ -21,7 +21,7 @@ class GraphMismatchError(ValueError):
 
 
 class DisconnectedGraphWarning(UserWarning):
-    """The neighbour graph fell into several pieces and was joined by bridges."""
+    """The neighbour graph fell into several pieces; most methods join them by bridges."""
 
 
 class FewNeighborsWarning(UserWarning):

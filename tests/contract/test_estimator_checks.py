@@ -13,6 +13,8 @@ from labelfold import (
     LeastSquaresClassifier,
     ManifoldClassifier,
     MaximumVarianceUnfolding,
+    SupervisedLLE,
+    SupervisedSemidefiniteEmbedding,
 )
 from labelfold.evaluate import TransductiveSearchCV
 
@@ -21,8 +23,11 @@ ESTIMATORS = [
     LaplacianEigenmaps(normalization="none", weights="binary"),
     CCDR(),
     CCDR(beta=0.1, n_components=1, eigen_solver="arpack"),
+    SupervisedLLE(),
+    SupervisedLLE(1, alpha=0.2, eigen_solver="arpack"),
     MaximumVarianceUnfolding(max_iter=300),
     FurthestNeighborUnfolding(n_components=1, rank=3, local_angles=True, max_iter=300),
+    SupervisedSemidefiniteEmbedding(n_neighbors=2, max_iter=200),
     IsometricSeparationMap(objective="none", max_iter=40),
     IsometricSeparationMap(
         1, objective="none", normals="anchors", label_penalty=1.0, rank=5, max_iter=40

@@ -12,6 +12,7 @@ from labelfold import (
     LaplacianClassifier,
     LaplacianEigenmaps,
     NeighborGraph,
+    SupervisedLLE,
 )
 from labelfold.exceptions import (
     DisconnectedGraphWarning,
@@ -25,6 +26,11 @@ METHODS = [
     pytest.param(LaplacianEigenmaps, {}, id="LaplacianEigenmaps"),
     pytest.param(LaplacianEigenmaps, {"normalization": "none"}, id="unnormalized"),
     pytest.param(CCDR, {}, id="CCDR"),
+]
+# Without weights, scale and bridges; pieces are what its first coordinates tell apart.
+LOCALLY_LINEAR = [
+    pytest.param(SupervisedLLE, {}, id="SupervisedLLE"),
+    pytest.param(SupervisedLLE, {"alpha": 0.05, "eigen_solver": "arpack"}, id="some of both"),
 ]
 RNG = np.random.default_rng(0)
 X = RNG.random((40, 3))
@@ -70,13 +76,13 @@ BAD_ROWS = pytest.mark.parametrize(
 
 
 @BAD_ROWS
-@pytest.mark.parametrize(("method", "parameters"), METHODS)
+@pytest.mark.parametrize(("method", "parameters"), [*METHODS, *LOCALLY_LINEAR])
 def test_refused_with_a_clear_message(method, parameters, rows, message):
     with pytest.raises(ValueError, match=message):
         method(**parameters).fit(rows)
 
 
-@pytest.mark.parametrize(("method", "parameters"), METHODS)
+@pytest.mark.parametrize(("method", "parameters"), [*METHODS, *LOCALLY_LINEAR])
 @pytest.mark.parametrize("factor", [1e150, 1e-150])
 def test_huge_and_tiny_values(method, parameters, factor):
     model = fit(method, parameters, X * factor)
@@ -86,7 +92,7 @@ def test_huge_and_tiny_values(method, parameters, factor):
     )
 
 
-@pytest.mark.parametrize(("method", "parameters"), METHODS)
+@pytest.mark.parametrize(("method", "parameters"), [*METHODS, *LOCALLY_LINEAR])
 def test_half_duplicates(method, parameters):
     rows = np.vstack([X, np.tile(X[:1], (40, 1))])
     with warnings.catch_warnings():
@@ -96,7 +102,7 @@ def test_half_duplicates(method, parameters):
     assert model.graph_.statistics.n_duplicates == 41
 
 
-@pytest.mark.parametrize(("method", "parameters"), METHODS)
+@pytest.mark.parametrize(("method", "parameters"), [*METHODS, *LOCALLY_LINEAR])
 def test_every_row_repeated_more_often_than_there_are_neighbors(method, parameters):
     rows = np.repeat(X[:6], 8, axis=0)
     with pytest.warns(DisconnectedGraphWarning, match="6 pieces"):
@@ -104,7 +110,7 @@ def test_every_row_repeated_more_often_than_there_are_neighbors(method, paramete
     assert_sound(model, rows)
 
 
-@pytest.mark.parametrize(("method", "parameters"), METHODS)
+@pytest.mark.parametrize(("method", "parameters"), [*METHODS, *LOCALLY_LINEAR])
 @pytest.mark.parametrize("distance", [1e3, 1e6, 1e12])
 @pytest.mark.parametrize("n_outliers", [1, 2, 3])
 def test_far_outliers(method, parameters, distance, n_outliers):
@@ -119,7 +125,7 @@ def test_far_outlier_lies_among_the_others():
     assert np.abs(model.embedding_[-1]).max() <= 2 * np.abs(model.embedding_[:-1]).max()
 
 
-@pytest.mark.parametrize(("method", "parameters"), METHODS)
+@pytest.mark.parametrize(("method", "parameters"), [*METHODS, *LOCALLY_LINEAR])
 def test_more_neighbors_than_rows(method, parameters):
     with pytest.warns(FewNeighborsWarning, match="n_neighbors=50 .* n_neighbors=39 is used"):
         model = fit(method, parameters, X, n_neighbors=50)
@@ -127,7 +133,7 @@ def test_more_neighbors_than_rows(method, parameters):
     assert_sound(model, X)
 
 
-@pytest.mark.parametrize(("method", "parameters"), METHODS)
+@pytest.mark.parametrize(("method", "parameters"), [*METHODS, *LOCALLY_LINEAR])
 def test_two_rows(method, parameters):
     with pytest.warns(FewNeighborsWarning):
         model = method(n_components=1, **parameters).fit(X[:2])
@@ -136,14 +142,14 @@ def test_two_rows(method, parameters):
         method(n_components=2, **parameters).fit(X[:2])
 
 
-@pytest.mark.parametrize(("method", "parameters"), METHODS)
+@pytest.mark.parametrize(("method", "parameters"), [*METHODS, *LOCALLY_LINEAR])
 @pytest.mark.parametrize("n_components", [0, -1, 1.5, "2", None, 400])
 def test_bad_n_components(method, parameters, n_components):
     with pytest.raises(ValueError, match="n_components="):
         fit(method, parameters, X, n_components=n_components)
 
 
-@pytest.mark.parametrize(("method", "parameters"), METHODS)
+@pytest.mark.parametrize(("method", "parameters"), [*METHODS, *LOCALLY_LINEAR])
 def test_as_many_components_as_can_be(method, parameters):
     model = fit(method, parameters, X, n_components=39)
     assert_sound(model, X)

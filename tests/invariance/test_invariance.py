@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from labelfold import CCDR, IsometricSeparationMap, LaplacianEigenmaps, hide_labels
+from labelfold import CCDR, IsometricSeparationMap, LaplacianEigenmaps, SupervisedLLE, hide_labels
 from labelfold.datasets import make_swiss_roll
 
 METHODS = [
@@ -16,6 +16,7 @@ METHODS = [
     pytest.param(LaplacianEigenmaps(3, normalization="none"), id="unnormalized"),
     pytest.param(CCDR(3, beta=0.5), id="CCDR"),
 ]
+LOCALLY_LINEAR = pytest.param(SupervisedLLE(3, alpha=0.05), id="SupervisedLLE")
 # Found by descent, and no eigenvectors: the same to the last bits where its steps are the same.
 BY_DESCENT = pytest.param(
     IsometricSeparationMap(3, objective="none", random_state=0), id="IsometricSeparationMap"
@@ -33,7 +34,7 @@ def same_up_to_sign(a, b, atol=1e-8):
     np.testing.assert_allclose(a, b * signs, atol=atol)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, LOCALLY_LINEAR])
 def test_order_of_rows(method, data):
     X, y = data
     order = np.random.default_rng(0).permutation(len(X))
@@ -42,7 +43,7 @@ def test_order_of_rows(method, data):
     )
 
 
-@pytest.mark.parametrize("method", [*METHODS, BY_DESCENT])
+@pytest.mark.parametrize("method", [*METHODS, LOCALLY_LINEAR, BY_DESCENT])
 def test_rigid_motion(method, data):
     X, y = data
     Q, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))
@@ -52,7 +53,7 @@ def test_rigid_motion(method, data):
 
 
 @pytest.mark.parametrize("factor", [2.0**-400, 1e-3, 1e5, 2.0**400])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, LOCALLY_LINEAR])
 def test_scale(method, data, factor):
     X, y = data
     same_up_to_sign(clone(method).fit(X, y).embedding_, clone(method).fit(X * factor, y).embedding_)
@@ -69,7 +70,7 @@ def test_names_of_labels(data, names):
     same_up_to_sign(a.class_centers_[order], b.class_centers_)
 
 
-@pytest.mark.parametrize("method", [*METHODS, BY_DESCENT])
+@pytest.mark.parametrize("method", [*METHODS, LOCALLY_LINEAR, BY_DESCENT])
 def test_storage(method, data):
     X, y = data
     X = np.round(X, 1).astype(np.float32).astype(float)
@@ -90,7 +91,7 @@ def test_storage(method, data):
     same_up_to_sign(clone(method).fit(sp.coo_matrix(X), y).embedding_, expected)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, LOCALLY_LINEAR])
 def test_sparse_rows_transform_as_dense(method):
     X = sp.random_array((120, 30), density=0.3, random_state=0).toarray()
     new = X[:10] * 1.1
@@ -153,7 +154,7 @@ def test_number_of_threads(method, data, solver):
     np.testing.assert_allclose(first.embedding_, second.embedding_, atol=1e-8)
 
 
-@pytest.mark.parametrize("method", [*METHODS, BY_DESCENT])
+@pytest.mark.parametrize("method", [*METHODS, LOCALLY_LINEAR, BY_DESCENT])
 def test_fit_twice_and_pickle(method, data):
     X, y = data
     a, b = clone(method).fit(X, y), clone(method).fit(X, y)
@@ -162,7 +163,7 @@ def test_fit_twice_and_pickle(method, data):
     np.testing.assert_array_equal(a.transform(X + 0.1), c.transform(X + 0.1))
 
 
-@pytest.mark.parametrize("method", [*METHODS, BY_DESCENT])
+@pytest.mark.parametrize("method", [*METHODS, LOCALLY_LINEAR, BY_DESCENT])
 def test_fit_changes_neither_parameters_nor_data(method, data):
     X, y = data
     X_before, y_before = X.copy(), y.copy()

@@ -140,6 +140,22 @@ class TestErrors:
         errors = measure_errors(DistanceProblem(3, edges, squares, Spread(1.0), is_cap), R)
         assert errors.largest == pytest.approx(1.0)
 
+    def test_long_caps_do_not_dilute_errors_of_edges(self):
+        edges, squares = np.array([[0, 1], [1, 2]]), np.array([1.0, 100.0**2])
+        problem = DistanceProblem(3, edges, squares, Spread(), np.array([False, True]))
+        errors = measure_errors(problem, np.array([[0.0], [1.1], [50]]))
+        assert errors.rms_squared == errors.median_squared == pytest.approx(0.21)
+        assert errors.rms == errors.largest == pytest.approx(0.1)
+        errors = measure_errors(problem, np.array([[0.0], [1], [102]]))
+        assert errors.rms == errors.largest == pytest.approx(0.01)
+
+
+def test_the_unit_is_that_of_edges_where_there_are_any():
+    edges, squares = np.array([[0, 1], [1, 2], [0, 2]]), np.array([4.0, 400.0, 900.0])
+    is_cap = np.array([False, True, True])
+    assert DistanceProblem(3, edges, squares, Spread(), is_cap).scaled()[1] == 2
+    assert DistanceProblem(3, edges[1:], squares[1:], Spread(), is_cap[1:]).scaled()[1] ** 2 == 650
+
 
 class TestCertificate:
     def certificate(self, **changes):

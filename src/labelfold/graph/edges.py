@@ -11,12 +11,19 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["add_edges", "row_numbers", "symmetrize", "touching"]
+__all__ = ["add_edges", "pairs_above", "row_numbers", "symmetrize", "touching"]
 
 
 def row_numbers(entries: sp.csr_array) -> NDArray[np.intp]:
     """Return the row of every stored entry."""
     return np.repeat(np.arange(entries.shape[0]), np.diff(entries.indptr))
+
+
+def pairs_above(entries: sp.csr_array) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Return the pairs i < j of the stored entries above the diagonal, and their values."""
+    pairs = np.column_stack([row_numbers(entries), entries.indices]).astype(np.intp)
+    above = pairs[:, 0] < pairs[:, 1]
+    return pairs[above], np.asarray(entries.data[above])
 
 
 def touching(distances: sp.csr_array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

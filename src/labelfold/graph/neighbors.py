@@ -44,7 +44,7 @@ KD_TREE_DIMENSIONS = 6
 KD_TREE_METRICS = ("euclidean", "manhattan", "l1", "cityblock", "chebyshev")
 SMALL_PIECES = (5, 20, 100)  # rows; such a piece is left by widening its rows' searches
 PAIRS_COMPARED = 10**9  # when leaving a larger piece
-ROWS_AT_ONCE = 2**24  # distances held in memory while ties are settled
+ROWS_AT_ONCE = 2**24  # distances held in memory while ties are settled or sums taken
 ROWS_MEASURED = 32  # by one call, although most of the distances between them are not asked for
 
 
@@ -111,6 +111,9 @@ class NeighborIndex(Protocol):
     def lengths(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the distances between pairs of different indexed rows."""
 
+    def distance_sums(self) -> NDArray[np.float64]:
+        """Return every indexed row's sum of distances to all others."""
+
     def among(self, rows: NDArray[np.intp]) -> NeighborIndex:
         """Return an exact index of some of the indexed rows, numbered in their order."""
 
@@ -172,6 +175,16 @@ class PointIndex(ABC):
                 rough[pairs] = between[row, column]
         exact = self._space.measure(self._rows, self._rows, (rows, columns), rough)
         return self._space.from_search(exact)
+
+    def distance_sums(self) -> NDArray[np.float64]:
+        """Return every indexed row's sum of distances to all others."""
+        sums = np.empty(self.n_points)
+        step = max(1, ROWS_AT_ONCE // self.n_points)
+        for start in range(0, self.n_points, step):
+            part = slice(start, start + step)
+            between = self._space.between(self._rows[part], self._rows)
+            sums[part] = self._space.from_search(between).sum(axis=1)
+        return sums
 
     def among(self, rows: NDArray[np.intp]) -> ExactIndex:
         """Return an exact index of some of the indexed rows, numbered in their order."""

@@ -73,15 +73,7 @@ class PrecomputedIndex:
 
     def furthest(self) -> Furthest:
         """Return every row's furthest other row, the shorter distance counting where two differ."""
-        n = self.n_points
-        if self._off_diagonal.nnz < n * (n - 1):
-            raise ValueError(
-                f"The precomputed distances are {self._off_diagonal.nnz} of the {n * (n - 1)} "
-                "between different rows, and furthest neighbours need all: pass the full matrix "
-                "of distances, or the rows themselves with another metric."
-            )
-        given: Any = self._given
-        given = given.toarray() if sp.issparse(self._given) else given
+        n, given = self.n_points, self._all_given("furthest neighbours")
         indices, distances = np.empty(n, dtype=np.intp), np.empty(n)
         for row in range(n):
             to_all = np.minimum(given[row], given[:, row])
@@ -89,6 +81,13 @@ class PrecomputedIndex:
             indices[row] = to_all.argmax()
             distances[row] = to_all[indices[row]]
         return lowest_if_touching(indices, distances)
+
+    def distance_sums(self) -> NDArray[np.float64]:
+        """Return every row's sum of distances, the shorter distance counting where two differ."""
+        given = self._all_given("medoids")
+        between = np.minimum(given, given.T)
+        np.fill_diagonal(between, 0)
+        return np.asarray(between.sum(axis=1))
 
     def lengths(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return given distances, the shorter where two differ."""
@@ -109,6 +108,17 @@ class PrecomputedIndex:
     def among(self, rows: NDArray[np.intp]) -> PrecomputedIndex:
         """Return an index of the given distances between some of the rows."""
         return PrecomputedIndex(self._given[rows][:, rows])
+
+    def _all_given(self, what: str) -> NDArray[np.float64]:
+        n = self.n_points
+        if self._off_diagonal.nnz < n * (n - 1):
+            raise ValueError(
+                f"The precomputed distances are {self._off_diagonal.nnz} of the {n * (n - 1)} "
+                f"between different rows, and {what} need all: pass the full matrix of distances, "
+                "or the rows themselves with another metric."
+            )
+        given: Any = self._given
+        return np.asarray(given.toarray() if sp.issparse(self._given) else given)
 
 
 def _keep_nearest(rows: sp.csr_array, n_neighbors: int) -> sp.csr_array:

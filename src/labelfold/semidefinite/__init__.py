@@ -2,6 +2,7 @@
 
 from labelfold.semidefinite.least_rank import RankSearch, find_least_rank
 from labelfold.semidefinite.separation_map import IsometricSeparationMap
+from labelfold.semidefinite.supervised_embedding import SupervisedSemidefiniteEmbedding
 from labelfold.semidefinite.unfolding import FurthestNeighborUnfolding, MaximumVarianceUnfolding
 
 __all__ = [
@@ -9,5 +10,6 @@ __all__ = [
     "IsometricSeparationMap",
     "MaximumVarianceUnfolding",
     "RankSearch",
+    "SupervisedSemidefiniteEmbedding",
     "find_least_rank",
 ]

@@ -24,7 +24,7 @@ from labelfold.extend.local_average import LocalAverage
 from labelfold.extend.new_points import NewPoints
 from labelfold.extend.regression import KernelRegression
 from labelfold.graph import NeighborGraph
-from labelfold.graph.edges import row_numbers
+from labelfold.graph.edges import pairs_above
 from labelfold.graph.local_pairs import local_pairs
 from labelfold.labels import PartialLabels
 from labelfold.progress import Progress
@@ -113,7 +113,12 @@ class Unfolder(GraphEmbedder):
         self, X: Any, graph: NeighborGraph, labels: PartialLabels, progress: Progress
     ) -> None:
         graph = self._join(graph)
-        problem = self._problem(graph, self._spread(graph))
+        self._unfold(X, graph, self._problem(graph, self._spread(graph)), progress)
+
+    def _unfold(
+        self, X: Any, graph: NeighborGraph, problem: DistanceProblem, progress: Progress
+    ) -> None:
+        """Solve the problem and set the fitted attributes."""
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         if self.solver == "conic":
             R, certificate = self._solve_conic(problem, progress)
@@ -122,14 +127,16 @@ class Unfolder(GraphEmbedder):
                 start = self._start(X, problem, self._rank or self._usual_rank(), seed)
             R, certificate = self._solve_lowrank(problem, start, seed, progress)
         if not certificate.ok:
-            warnings.warn(_advice(certificate), ConvergenceWarning, stacklevel=3)
+            warnings.warn(_advice(certificate), ConvergenceWarning, stacklevel=4)
         self._keep(X, graph, R, certificate, seed)
 
     def _problem(self, graph: NeighborGraph, spread: Spread) -> DistanceProblem:
-        edges, lengths = local_pairs(graph) if self.local_angles else _neighbor_pairs(graph)
+        edges, lengths = local_pairs(graph) if self.local_angles else pairs_above(graph.distances)
+        return DistanceProblem(graph.n_points, edges, self._squares(lengths), spread)
+
+    def _squares(self, lengths: Array) -> Array:
         # Of rows at unit length, |u - v|^2 = 2 (1 - u.v).
-        squares = 2 * lengths if self.metric == "cosine" else lengths**2
-        return DistanceProblem(graph.n_points, edges, squares, spread)
+        return 2 * lengths if self.metric == "cosine" else lengths**2
 
     def _keep(
         self,
@@ -282,14 +289,6 @@ def furthest_spread(graph: NeighborGraph) -> Spread:
     furthest, _ = graph.index.furthest()
     pairs = np.column_stack([np.arange(graph.n_points), furthest])
     return Spread(pairs=pairs, weights=np.ones(graph.n_points))
-
-
-def _neighbor_pairs(graph: NeighborGraph) -> tuple[NDArray[np.intp], Array]:
-    """Return the graph's edges i < j and their lengths."""
-    rows, columns = row_numbers(graph.distances), graph.distances.indices
-    upper = rows < columns
-    pairs = np.column_stack([rows[upper], columns[upper]]).astype(np.intp)
-    return pairs, np.asarray(graph.distances.data[upper])
 
 
 def leading_columns(X: Any, n_columns: int, seed: int) -> Array:

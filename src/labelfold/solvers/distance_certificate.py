@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class DistanceErrors:
-    """Relative errors of the distances that had to be kept; a cap errs only where exceeded.
+    """Relative errors of the distances that had to be kept.
+
+    A cap errs only where exceeded. Caps, which may be far longer, are measured apart from edges;
+    the larger error counts.
 
     Parameters
     ----------
@@ -49,17 +52,24 @@ class DistanceErrors:
 
 def measure_errors(problem: DistanceProblem, R: Array) -> DistanceErrors:
     """Measure what a map does to the distances; edges of length zero relative to the mean one."""
-    unit = float(np.sqrt(np.mean(problem.squares))) if len(problem.squares) else 1.0
+    unit = float(np.sqrt(np.mean(problem.usual_squares))) if len(problem.edges) else 1.0
     unit = unit or 1.0  # squares of squares might overflow
     return compare_lengths(problem, problem.lengths(R / unit), unit)
 
 
 def compare_lengths(problem: DistanceProblem, q: Array, unit: float = 1.0) -> DistanceErrors:
     """Measure squared lengths q of the edges, given in squared units, as a map's are measured."""
+    d = problem.squares / unit**2
+    edges = _errors(q[~problem.caps], d[~problem.caps])
+    caps = _errors(np.maximum(q, d)[problem.caps], d[problem.caps])
+    worse = (max(pair) for pair in zip(astuple(edges), astuple(caps), strict=True))
+    return DistanceErrors(*worse)
+
+
+def _errors(q: Array, d: Array) -> DistanceErrors:
     if len(q) == 0:
         return DistanceErrors(0.0, 0.0, 0.0, 0.0, 0.0)
-    d = problem.squares / unit**2
-    h, g = (np.where(problem.caps, np.maximum(x, 0), x) for x in (q - d, np.sqrt(q) - np.sqrt(d)))
+    h, g = q - d, np.sqrt(q) - np.sqrt(d)
     base = np.where(d > 0, d, 1.0)
     return DistanceErrors(
         rms_squared=float(np.linalg.norm(h) / (np.linalg.norm(d) or 1.0)),

@@ -132,6 +132,11 @@ class DistanceProblem:
         return np.zeros(len(self.edges), dtype=bool) if self.is_cap is None else self.is_cap
 
     @property
+    def usual_squares(self) -> Array:
+        """Squared lengths of the edges, or of the caps where there are no edges."""
+        return self.squares if self.caps.all() else self.squares[~self.caps]
+
+    @property
     def n_pieces(self) -> int:
         """Number of pieces that edges and caps leave apart: beyond one, spread has no bound."""
         return int(connected_components(self._joined(np.ones(len(self.edges))), directed=False)[0])
@@ -149,9 +154,10 @@ class DistanceProblem:
     def scaled(self) -> tuple[DistanceProblem, float]:
         """Return the problem in units of the median edge length, and that length.
 
-        A mean would be that of one long edge, should an outlier have it.
+        A mean would be that of one long edge, should an outlier have it. Caps do not count beside
+        edges.
         """
-        unit = float(np.sqrt(np.median(self.squares))) if len(self.squares) else 1.0
+        unit = float(np.sqrt(np.median(self.usual_squares))) if len(self.edges) else 1.0
         unit = unit or 1.0
         sides = None if self.sides is None else self.sides.scaled(unit)
         return replace(self, squares=self.squares / unit**2, sides=sides), unit

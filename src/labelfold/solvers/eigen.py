@@ -29,6 +29,7 @@ __all__ = [
     "Eigenpairs",
     "check_normalization",
     "check_solver",
+    "fix_bases_and_signs",
     "positive_eigenpairs",
     "smallest_eigenpairs",
 ]
@@ -161,7 +162,7 @@ def positive_eigenpairs(
         mu, U = _solve_dense(operator, null, n_pairs)
     else:
         mu, U, chosen = _solve_iteratively(operator, null, n_pairs, chosen, tol, start, progress)
-    _fix_bases_and_signs(mu, U)
+    fix_bases_and_signs(mu, U)
     certificate = _certify(operator, mu, U, null, chosen, tol)
     return Eigenpairs(operator.eigenvalues(mu), operator.eigenvectors(mu, U), certificate)
 
@@ -231,7 +232,7 @@ def _solve_iteratively(
     return mu, U, "chebyshev"
 
 
-def _fix_bases_and_signs(mu: Array, U: Array) -> None:
+def fix_bases_and_signs(mu: Array, U: Array) -> None:
     """Fix what the equation leaves open, in place: bases of common eigenspaces, and signs."""
     breaks = np.flatnonzero(-np.diff(mu) > SAME_EIGENVALUE) + 1
     for group in np.split(np.arange(len(mu)), breaks):

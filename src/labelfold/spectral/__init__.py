@@ -3,5 +3,6 @@
 from labelfold.spectral.ccdr import CCDR
 from labelfold.spectral.laplacian_basis import LaplacianBasis
 from labelfold.spectral.laplacian_eigenmaps import LaplacianEigenmaps
+from labelfold.spectral.supervised_lle import SupervisedLLE
 
-__all__ = ["CCDR", "LaplacianBasis", "LaplacianEigenmaps"]
+__all__ = ["CCDR", "LaplacianBasis", "LaplacianEigenmaps", "SupervisedLLE"]
