@@ -15,6 +15,7 @@ from typing import Any
 
 import eigen
 import separation
+import supervised
 import unfolding
 from measure import environment, in_child, write_results
 from scaling import SIZES, exponent
@@ -219,8 +220,18 @@ BENCHMARKS = {
     "unfolding_scaling": unfolding.run_scaling,
     "unfolding_small": unfolding.run_small,
     "separation": separation.run,
+    "supervised": supervised.run,
 }
-NEED_DATA = ("mnist", "sweep", "eigen", "new_points", "rivals", "crossing", "separation")
+NEED_DATA = (
+    "mnist",
+    "sweep",
+    "eigen",
+    "new_points",
+    "rivals",
+    "crossing",
+    "separation",
+    "supervised",
+)
 
 
 def main() -> None:
