@@ -319,3 +319,21 @@ class TestAmong:
         part = PrecomputedIndex(given).among(np.array([1, 0]))
         assert part.neighbors(1).toarray().tolist() == [[0, 0], [0, 0]]
         assert part.neighbors(1).nnz == 2
+
+
+class TestDistanceSums:
+    """Sums of distances are those of the metric, not of the search behind it."""
+
+    @pytest.mark.parametrize("metric", ["euclidean", "cosine", "sqeuclidean", "manhattan"])
+    def test_against_all_distances(self, metric):
+        X = np.random.default_rng(0).uniform(0, 2, (30, 4))
+        expected = cdist(X, X, {"manhattan": "cityblock"}.get(metric, metric)).sum(axis=1)
+        for rows in (X, sp.csr_array(X)):
+            index = make_index(
+                rows, metric, n_neighbors=3, neighbor_search="exact", seed=0, n_jobs=None
+            )
+            np.testing.assert_allclose(index.distance_sums(), expected, atol=1e-6)
+
+    def test_of_two_precomputed_distances_the_shorter_counts(self):
+        given = np.array([[0.0, 1, 5], [2, 0, 3], [4, 3, 0]])
+        assert PrecomputedIndex(given).distance_sums().tolist() == [5, 4, 7]
