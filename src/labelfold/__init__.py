@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         ManifoldClassifier,
     )
     from labelfold.evaluate import LabeledKFold, TransductiveSearchCV, draw_labeled
-    from labelfold.graph import NeighborGraph
+    from labelfold.graph import IntrinsicDimension, NeighborGraph
     from labelfold.labels import PartialLabels, hide_labels
     from labelfold.plotting import EmbeddingDisplay
     from labelfold.semidefinite import (
@@ -39,18 +39,20 @@ if TYPE_CHECKING:
         MaximumVarianceUnfolding,
         SupervisedSemidefiniteEmbedding,
     )
-    from labelfold.spectral import CCDR, LaplacianEigenmaps, SupervisedLLE
+    from labelfold.spectral import CCDR, LaplacianEigenmaps, MarginalFisherAnalysis, SupervisedLLE
 
 __all__ = [
     "CCDR",
     "EmbeddingDisplay",
     "FurthestNeighborUnfolding",
+    "IntrinsicDimension",
     "IsometricSeparationMap",
     "LabeledKFold",
     "LaplacianClassifier",
     "LaplacianEigenmaps",
     "LeastSquaresClassifier",
     "ManifoldClassifier",
+    "MarginalFisherAnalysis",
     "MaximumVarianceUnfolding",
     "NeighborGraph",
     "PartialLabels",
@@ -77,12 +79,14 @@ _HOME = {
     "CCDR": "labelfold.spectral",
     "EmbeddingDisplay": "labelfold.plotting",
     "FurthestNeighborUnfolding": "labelfold.semidefinite",
+    "IntrinsicDimension": "labelfold.graph",
     "IsometricSeparationMap": "labelfold.semidefinite",
     "LabeledKFold": "labelfold.evaluate",
     "LaplacianClassifier": "labelfold.classify",
     "LaplacianEigenmaps": "labelfold.spectral",
     "LeastSquaresClassifier": "labelfold.classify",
     "ManifoldClassifier": "labelfold.classify",
+    "MarginalFisherAnalysis": "labelfold.spectral",
     "MaximumVarianceUnfolding": "labelfold.semidefinite",
     "NeighborGraph": "labelfold.graph",
     "PartialLabels": "labelfold.labels",
