@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 from labelfold import EmbeddingDisplay, SupervisedSemidefiniteEmbedding
 from labelfold.datasets import make_swiss_roll
 
-SPREADS = (1.0, 2.0, 5.0, 20.0)
+SPREADS = (1.0, 3.0, 10.0, 30.0)
 
 roll, bands, _ = make_swiss_roll(600, n_classes=4, n_bands=4, random_state=0)
 figure, axes = plt.subplots(1, 1 + len(SPREADS), figsize=(15, 3.2), layout="constrained")

@@ -49,7 +49,14 @@ class TestClosedForms:
         model = fit(X, [0, 0, 1, 1], spread=spread, n_components=1, tol=1e-6)
         place = model.embedding_[:, 0]
         place = (place - place[0]) * np.sign(place[2] - place[0])
-        np.testing.assert_allclose(place, [0, -1, 3 * spread, 3 * spread + 2], atol=1e-3)
+        apart = spread * np.linalg.norm([3, 0.5])  # the means are (0, 0.5) and (3, 1)
+        np.testing.assert_allclose(place, [0, -1, apart, apart + 2], atol=1e-3)
+
+    def test_medoids_may_always_be_as_far_apart_as_they_are(self):
+        X = np.array([[0.0, 0], [0, 1], [3, 0], [3, 2]])
+        model = fit(X, [0, 0, 1, 1], spread=0.01, n_components=1, tol=1e-6)
+        place = np.abs(model.embedding_[:, 0] - model.embedding_[0, 0])
+        np.testing.assert_allclose(place, [0, 1, 3, 5], atol=1e-3)
         np.testing.assert_allclose(model.spectrum_[1:], 0, atol=1e-3)
 
     def test_a_class_of_one_is_a_point_that_only_caps_hold(self, clouds):
@@ -58,7 +65,9 @@ class TestClosedForms:
         a, b = model.medoids_
         assert b == 7
         apart = np.linalg.norm(model.gram_factor_[a] - model.gram_factor_[b])
-        np.testing.assert_allclose(apart, 2 * np.linalg.norm(X[a] - X[b]), rtol=1e-3)
+        rest = np.delete(X, 7, axis=0).mean(axis=0)
+        farthest = max(2 * np.linalg.norm(rest - X[b]), np.linalg.norm(X[a] - X[b]))
+        np.testing.assert_allclose(apart, farthest, rtol=1e-3)
 
 
 class TestTheProgramme:
@@ -80,9 +89,12 @@ class TestTheProgramme:
         assert np.all(y[i] == y[j])
         squares = kept[i, j] ** 2 - D[i, j] ** 2
         assert np.linalg.norm(squares) <= 1e-3 * np.linalg.norm(D[i, j] ** 2)
-        among = np.ix_(model.medoids_, model.medoids_)
-        assert np.all(kept[among] <= 3 * D[among] * (1 + 1e-3))
-        assert np.any(kept[among] >= 3 * D[among] * (1 - 1e-3) - 1e-12)
+        pairs = np.triu_indices(3, 1)
+        a, b = (model.medoids_[ends] for ends in pairs)
+        means = np.array([X[y == c].mean(axis=0) for c in range(3)])
+        caps = np.maximum(3 * cdist(means, means)[pairs], D[a, b])
+        assert np.all(kept[a, b] <= caps * (1 + 1e-3))
+        assert np.any(kept[a, b] >= caps * (1 - 1e-3))
 
     def test_the_data_satisfy_all_constraints_but_are_not_as_wide(self, clouds):
         X, y = clouds[:2]
@@ -182,7 +194,7 @@ class TestLabels:
         assert other.classes_.tolist() == ["apple", "fig", "pear"]
         assert sorted(one.medoids_) == sorted(other.medoids_)
 
-    def test_medoids_at_one_place_stay_there(self, clouds):
+    def test_classes_at_one_place_stay_there(self, clouds):
         X, y = clouds[0][:20].copy(), np.arange(20) % 2
         X = np.vstack([X[::2], X[::2]])  # the classes are the same points
         y = np.repeat([0, 1], 10)
@@ -276,7 +288,7 @@ class TestDimension:
         np.testing.assert_allclose(model.embedding_[:, 2:], 0, atol=1e-6)
 
 
-@pytest.mark.parametrize("spread", [0.5, -1, np.nan, np.inf, "much", None])
-def test_spread_must_be_at_least_one(clouds, spread):
-    with pytest.raises(ValueError, match=r"spread=.* at least 1, such as 5\.0"):
+@pytest.mark.parametrize("spread", [0, -1, np.nan, np.inf, "much", None])
+def test_spread_must_be_positive(clouds, spread):
+    with pytest.raises(ValueError, match=r"spread=.* must be a positive number, such as 10\.0"):
         fit(*clouds[:2], spread=spread)

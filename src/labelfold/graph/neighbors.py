@@ -19,6 +19,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from labelfold.graph.edges import row_numbers
 from labelfold.graph.furthest import Furthest, furthest_rows
+from labelfold.graph.group_means import distances_of_means
 from labelfold.graph.point_space import LEAST_ENTRY, PointSpace, Rows, middle, rows_are_equal
 from labelfold.threads import limit_threads
 
@@ -114,6 +115,9 @@ class NeighborIndex(Protocol):
     def distance_sums(self) -> NDArray[np.float64]:
         """Return every indexed row's sum of distances to all others."""
 
+    def distances_of_means(self, groups: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return the distances between the means of groups of rows; -1 is in no group."""
+
     def among(self, rows: NDArray[np.intp]) -> NeighborIndex:
         """Return an exact index of some of the indexed rows, numbered in their order."""
 
@@ -185,6 +189,10 @@ class PointIndex(ABC):
             between = self._space.between(self._rows[part], self._rows)
             sums[part] = self._space.from_search(between).sum(axis=1)
         return sums
+
+    def distances_of_means(self, groups: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return the distances between the means of groups of rows; -1 is in no group."""
+        return distances_of_means(self._rows, self._space, groups)
 
     def among(self, rows: NDArray[np.intp]) -> ExactIndex:
         """Return an exact index of some of the indexed rows, numbered in their order."""

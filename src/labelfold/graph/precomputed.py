@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from labelfold.graph.edges import row_numbers, symmetrize
 from labelfold.graph.furthest import Furthest, lowest_if_touching
+from labelfold.graph.group_means import average, means_apart
 from labelfold.graph.neighbors import Pairs, SearchReport, same_entries, shortest_of_each, to_rows
 
 __all__ = ["PrecomputedIndex"]
@@ -84,10 +85,12 @@ class PrecomputedIndex:
 
     def distance_sums(self) -> NDArray[np.float64]:
         """Return every row's sum of distances, the shorter distance counting where two differ."""
-        given = self._all_given("medoids")
-        between = np.minimum(given, given.T)
-        np.fill_diagonal(between, 0)
-        return np.asarray(between.sum(axis=1))
+        return np.asarray(self._between_all("medoids").sum(axis=1))
+
+    def distances_of_means(self, groups: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return what the distances say of those between the means of groups; -1 is in none."""
+        share = average(groups)
+        return means_apart(share @ (self._between_all("means") ** 2 @ share.T))
 
     def lengths(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return given distances, the shorter where two differ."""
@@ -108,6 +111,13 @@ class PrecomputedIndex:
     def among(self, rows: NDArray[np.intp]) -> PrecomputedIndex:
         """Return an index of the given distances between some of the rows."""
         return PrecomputedIndex(self._given[rows][:, rows])
+
+    def _between_all(self, what: str) -> NDArray[np.float64]:
+        """Return all distances, the shorter where two differ."""
+        given = self._all_given(what)
+        between = np.minimum(given, given.T)
+        np.fill_diagonal(between, 0)
+        return between
 
     def _all_given(self, what: str) -> NDArray[np.float64]:
         n = self.n_points

@@ -74,6 +74,8 @@ class ClassPairs:
         with the rest.
     caps : Links
         Pairs of medoids and their distances.
+    means_apart : ndarray of shape (n_caps,)
+        Distances between the means of the two classes of each cap.
     medoids : ndarray of shape (n_classes,)
         Each class' point with the least sum of distances to the others of the class.
     """
@@ -81,6 +83,7 @@ class ClassPairs:
     edges: Links
     bridges: Links
     caps: Links
+    means_apart: Array
     medoids: NDArray[np.intp]
 
 
@@ -119,8 +122,7 @@ def find_class_pairs(graph: NeighborGraph, labels: PartialLabels) -> ClassPairs:
     pieces = (edges + bridges).pieces(len(labels), groups)
     if pieces.max() > 0:
         bridges = bridges + Links.of(*find_bridges(pieces, graph.index))
-    caps = _between(graph.index, np.array(medoids, dtype=np.intp))
-    return ClassPairs(edges, bridges, caps, np.array(medoids, dtype=np.intp))
+    return ClassPairs(edges, bridges, *_between(graph, labels, medoids), np.array(medoids, np.intp))
 
 
 def _open_edges(graph: NeighborGraph, labels: PartialLabels) -> Links:
@@ -147,11 +149,16 @@ def _medoid(own: NeighborIndex) -> int:
     return int(np.flatnonzero(sums <= sums.min() * (1 + TIED))[0])
 
 
-def _between(index: NeighborIndex, medoids: NDArray[np.intp]) -> Links:
+def _between(
+    graph: NeighborGraph, labels: PartialLabels, medoids: list[np.intp]
+) -> tuple[Links, Array]:
+    """Return the pairs of medoids, and how far apart the means of their classes are."""
     if len(medoids) < 2:
-        return Links()
-    first, second = (medoids[ends] for ends in np.triu_indices(len(medoids), 1))
-    return Links.of(first, second, index.lengths(first, second))
+        return Links(), np.empty(0)
+    pairs = np.triu_indices(len(medoids), 1)
+    first, second = (np.array(medoids)[ends] for ends in pairs)
+    means_apart = graph.index.distances_of_means(labels.codes)[pairs]
+    return Links.of(first, second, graph.index.lengths(first, second)), means_apart
 
 
 def _warn_of_small_classes(graph: NeighborGraph, labels: PartialLabels) -> None:

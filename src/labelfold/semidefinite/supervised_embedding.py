@@ -30,9 +30,10 @@ class SupervisedSemidefiniteEmbedding(Unfolder):
     n_neighbors : int, default=4
         Neighbours of every point, of its own class, whose distances are kept; where either end
         counts the other. A smaller class keeps all its distances, with a warning.
-    spread : float, default=5.0
-        How far apart classes may move: their medoids at most so many times as far as in the data.
-        1 leaves it at that, and many times leaves little to tell but the class.
+    spread : float, default=10.0
+        How far apart classes may move: their medoids at most so many times as far as the means of
+        the classes are in the data. 1 leaves it about at that; the larger, the less there is to
+        be seen but the class.
     metric : str or callable, default="euclidean"
         "euclidean", "cosine" (rows at unit length), "precomputed" (all distances, as medoids need
         them), or any metric of scikit-learn; not all distances can be kept by points in space.
@@ -99,14 +100,17 @@ class SupervisedSemidefiniteEmbedding(Unfolder):
     Notes
     -----
     Maximises ``trace(K)`` over positive semidefinite, centred K subject to ``|r_i - r_j|^2 = |x_i -
-    x_j|^2`` for neighbours of one class and ``|r_a - r_b| <= spread |x_a - x_b|`` for medoids of
-    two.
+    x_j|^2`` for neighbours of one class and ``|r_a - r_b| <= max(spread |m_a - m_b|, |x_a - x_b|)``
+    for medoids a and b of two classes with means m_a and m_b. Where distances are not those of
+    points in space, what they say of means takes their place.
 
     Deviation: the paper has no caps between medoids (Table 1). Its neighbour graph falls into the
-    classes, which nothing holds together, so that the trace has no maximum. With a spread of at
-    least 1 the data themselves satisfy all constraints. As it grows, the size of a class becomes
-    nothing beside the distances between classes, and the map tends to one that shows the class
-    alone: compare with regression on the labels where new points are to be classified.
+    classes, which nothing holds together, so that the trace has no maximum. The data themselves
+    satisfy all constraints here. Means are what classes are compared by, since medoids are single
+    points, and most of what parts two of them is common to any two points. As the spread grows,
+    the size of a class becomes nothing beside the distances between classes, and the map tends to
+    one that shows the class alone: compare with regression on the labels where new points are to
+    be classified.
 
     A class hangs by its medoid. It stretches outward, away from the middle of all classes; how it
     is turned about that direction changes no distance of the programme, and is as in the start.
@@ -145,7 +149,7 @@ class SupervisedSemidefiniteEmbedding(Unfolder):
         n_components: int | str = 2,
         *,
         n_neighbors: int = 4,
-        spread: float = 5.0,
+        spread: float = 10.0,
         metric: Any = "euclidean",
         rank: int | str = "auto",
         solver: str = "lowrank",
@@ -189,7 +193,10 @@ class SupervisedSemidefiniteEmbedding(Unfolder):
 
     def _class_problem(self, found: ClassPairs, n_points: int) -> DistanceProblem:
         kept = found.edges + found.bridges
-        caps = self.spread**2 * self._squares(found.caps.lengths)
+        # Medoids may always be as far apart as they are, so that the data satisfy all constraints.
+        caps = np.maximum(
+            self.spread**2 * self._squares(found.means_apart), self._squares(found.caps.lengths)
+        )
         return DistanceProblem(
             n_points,
             np.concatenate([kept.pairs, found.caps.pairs]),
@@ -209,11 +216,8 @@ class SupervisedSemidefiniteEmbedding(Unfolder):
 
     def _check_parameters(self, labels: PartialLabels) -> None:
         super()._check_parameters(labels)
-        if not (isinstance(self.spread, Real) and 1 <= float(self.spread) < np.inf):
-            raise ValueError(
-                f"spread={self.spread!r} must be a finite number of at least 1, such as 5.0: below "
-                "it the data themselves may not be allowed."
-            )
+        if not (isinstance(self.spread, Real) and 0 < float(self.spread) < np.inf):
+            raise ValueError(f"spread={self.spread!r} must be a positive number, such as 10.0.")
 
 
 def _warn_of_bridges(found: ClassPairs, labels: PartialLabels) -> None:
