@@ -1,14 +1,19 @@
 """Honest figures for maps and classifiers when labels are few: splits, searches, quality."""
 
+from labelfold.evaluate.comparison import Comparison, FitRecord, MethodSummary, compare
 from labelfold.evaluate.permutation import PermutedLabelBaseline, permuted_label_baseline
 from labelfold.evaluate.quality import continuity, knn_error, trustworthiness
 from labelfold.evaluate.search import TransductiveSearchCV
 from labelfold.evaluate.splits import LabeledKFold, draw_labeled
 
 __all__ = [
+    "Comparison",
+    "FitRecord",
     "LabeledKFold",
+    "MethodSummary",
     "PermutedLabelBaseline",
     "TransductiveSearchCV",
+    "compare",
     "continuity",
     "draw_labeled",
     "knn_error",

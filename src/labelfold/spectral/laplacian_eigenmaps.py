@@ -1,4 +1,8 @@
-"""Laplacian eigenmaps with a map for new points (CCDR-MC section II.B.3 and eq. 37)."""
+"""Laplacian eigenmaps with a map for new points (CCDR-MC section II.B.3 and eq. 37).
+
+With two parameters more they are diffusion maps: ``density`` takes the sampling density out of the
+weights, ``diffusion_time`` makes distances in the map those of a random walk on the graph.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from numpy.typing import NDArray
 from labelfold.extend.nystrom import extend_by_degree, extend_unnormalized
 from labelfold.graph import NeighborGraph
 from labelfold.graph.adjacency import SparseAdjacency
+from labelfold.graph.edges import row_numbers
 from labelfold.labels import PartialLabels
 from labelfold.progress import Progress
 from labelfold.solvers.eigen import check_normalization
@@ -40,6 +45,13 @@ class LaplacianEigenmaps(EigenmapEmbedder):
         squared distance to the nearest distinct point.
     normalization : {"degree", "none"}, default="degree"
         Solve L v = lambda D v, or L v = lambda v.
+    density : float, default=0.0
+        From 0 to 1, the alpha of diffusion maps: each weight w_ij is divided by
+        (q_i q_j)^density, where q are the degrees. 1 takes out how densely the points were
+        sampled, 0 leaves the weights as they are; for ``normalization="degree"``.
+    diffusion_time : float, default=None
+        Multiply coordinate k by (1 - lambda_k)^diffusion_time, which makes a diffusion map of
+        so many steps; None and 0 multiply by nothing. For ``normalization="degree"``.
     neighbor_search : {"auto", "exact", "approximate"}, default="auto"
         "auto" is exact while that is quick; ``graph_.search`` tells the recall.
     eigen_solver : {"auto", "dense", "arpack", "chebyshev"}, default="auto"
@@ -57,7 +69,8 @@ class LaplacianEigenmaps(EigenmapEmbedder):
     embedding_ : ndarray of shape (n_samples, n_components)
         The map.
     eigenvalues_ : ndarray of shape (n_components,)
-        Its eigenvalues, ascending, without the trivial zero.
+        Its eigenvalues lambda, ascending, without the trivial zero; 1 - lambda are those of the
+        random walk.
     graph_ : NeighborGraph
         The graph, with bridges where it was not connected.
     certificate_ : EigenCertificate
@@ -76,11 +89,29 @@ class LaplacianEigenmaps(EigenmapEmbedder):
     Minimises ``sum_ij w_ij |y_i - y_j|^2`` subject to ``Y^T D Y = I`` and ``Y^T D 1 = 0``
     (CCDR-2005 eq. 3); with ``normalization="none"`` D is replaced by I in both constraints.
 
+    With ``density`` the weights in this problem, and in D, are ``w_ij / (q_i q_j)^density``. With
+    ``diffusion_time=t`` and all n - 1 components, squared distances in the map are the diffusion
+    distances ``sum_l (p_t(i, l) - p_t(j, l))^2 / d_l``, where p_t(i, l) is the probability that a
+    random walk on the graph goes from i to l in t steps; fewer components leave out the terms
+    that fade fastest.
+
+    Degrees tell the density only where neighbourhoods end at a distance, and not at a number of
+    neighbours: use ``radius``, or heat with a ``scale`` for which the last of ``n_neighbors``
+    weighs little. In a binary graph of nearest neighbours all degrees are much alike, and
+    ``density`` changes little.
+
+    Deviation: Coifman and Lafon give every point a weight to itself and divide by the share of
+    all degrees, ``d_l / sum(d)``, in the distance. Here there are no weights from a point to
+    itself, so that 1 - lambda can be negative, and the map is smaller by ``sqrt(sum(d))``.
+
     The cost is that of the neighbour search plus O(nnz) for each product with the weights; no
     n x n array is made beyond the dense solver's 1,000 points.
 
     References
     ----------
+    R. R. Coifman and S. Lafon, "Diffusion maps", Applied and Computational Harmonic Analysis 21,
+    2006.
+
     M. Belkin and P. Niyogi, "Laplacian eigenmaps for dimensionality reduction and data
     representation", Neural Computation 15, 2003.
 
@@ -106,6 +137,8 @@ class LaplacianEigenmaps(EigenmapEmbedder):
         weights: Any = "heat",
         scale: Any = "auto",
         normalization: str = "degree",
+        density: float = 0.0,
+        diffusion_time: float | None = None,
         neighbor_search: str = "auto",
         eigen_solver: str = "auto",
         random_state: Any = None,
@@ -119,6 +152,8 @@ class LaplacianEigenmaps(EigenmapEmbedder):
         self.weights = weights
         self.scale = scale
         self.normalization = normalization
+        self.density = density
+        self.diffusion_time = diffusion_time
         self.neighbor_search = neighbor_search
         self.eigen_solver = eigen_solver
         self.random_state = random_state
@@ -128,13 +163,36 @@ class LaplacianEigenmaps(EigenmapEmbedder):
     def _check_parameters(self, labels: PartialLabels) -> None:
         super()._check_parameters(labels)
         check_normalization(self.normalization)
+        density: Any = self.density
+        if not isinstance(density, int | float | np.number) or not 0 <= density <= 1:
+            raise ValueError(
+                f"density={density!r} must be a number from 0 (weights as they are) to 1 (without "
+                "the sampling density)."
+            )
+        time: Any = self.diffusion_time
+        if time is not None and not (
+            isinstance(time, int | float | np.number) and 0 <= time < np.inf
+        ):
+            raise ValueError(
+                f"diffusion_time={time!r} must be a finite number of at least 0, or None."
+            )
+        if self.normalization != "degree" and (density or time is not None):
+            given = f"density={density!r}" if density else f"diffusion_time={time!r}"
+            raise ValueError(
+                f"{given} is for normalization='degree', got "
+                f"normalization={self.normalization!r}: only there is there a random walk."
+            )
 
     def _embed(
         self, X: Any, graph: NeighborGraph, labels: PartialLabels, progress: Progress
     ) -> None:
         graph = self._join(graph)
+        weights = graph.weights
+        if self.density:
+            power = self._degree_power(graph)
+            weights = _divided(weights, power[row_numbers(weights)] * power[weights.indices])
         pairs = eigenmap(
-            SparseAdjacency(graph.weights),
+            SparseAdjacency(weights),
             self.n_components,
             normalization=self.normalization,
             solver=self.eigen_solver,
@@ -142,12 +200,42 @@ class LaplacianEigenmaps(EigenmapEmbedder):
         )
         self.graph_ = graph
         self.eigenvalues_ = pairs.values
-        self.embedding_ = pairs.vectors
+        self.embedding_ = self._after_steps(pairs.vectors, pairs.values)
         self.certificate_ = pairs.certificate
 
     def _extend(self, X: Any, found: sp.csr_array) -> NDArray[np.float64]:
         relative = self.graph_.weigh(found, relative=True)
         if self.normalization == "degree":
+            if self.density:
+                # The new point's own degree is a common factor of its weights, and cancels.
+                relative = _divided(relative, self._degree_power(self.graph_)[relative.indices])
             return extend_by_degree(relative, self.embedding_, self.eigenvalues_)
         degrees = np.asarray(self.graph_.weigh(found, relative=False).sum(axis=1), dtype=float)
         return extend_unnormalized(relative, degrees, self.embedding_, self.eigenvalues_)
+
+    def _degree_power(self, graph: NeighborGraph) -> NDArray[np.float64]:
+        """Return what the weights at every point are divided by, q^density."""
+        return np.asarray(graph.weights.sum(axis=1), dtype=float) ** self.density
+
+    def _after_steps(
+        self, vectors: NDArray[np.float64], eigenvalues: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the coordinates scaled as a random walk of ``diffusion_time`` steps does."""
+        time = self.diffusion_time
+        if time is None:
+            return vectors
+        walk = 1 - eigenvalues
+        if np.any(walk < 0) and time != int(time):
+            n_positive = int(np.argmax(walk < 0))
+            raise ValueError(
+                f"diffusion_time={time!r} must be a whole number here, since the random walk has "
+                f"the negative eigenvalue {walk.min():.3g}: round it, or lower n_components to "
+                f"{n_positive}."
+            )
+        return np.asarray(vectors * walk**time)
+
+
+def _divided(weights: sp.csr_array, divisors: NDArray[np.float64]) -> sp.csr_array:
+    """Return the weights with every stored entry divided by its own number."""
+    data = weights.data / divisors
+    return sp.csr_array((data, weights.indices, weights.indptr), shape=weights.shape)

@@ -1,0 +1,498 @@
+"""Comparison of embedders: scores by hand, labels out of sight, what cannot be done is reported."""
+
+import sys
+import tracemalloc
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from matplotlib import pyplot as plt
+from matplotlib.colors import to_rgba
+from matplotlib.figure import Figure
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.decomposition import PCA, KernelPCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression
+from sklearn.manifold import MDS, TSNE, LocallyLinearEmbedding, SpectralEmbedding
+from sklearn.metrics.pairwise import linear_kernel
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.random_projection import GaussianRandomProjection
+
+from labelfold import CCDR, LabeledKFold, LaplacianEigenmaps, ManifoldClassifier, hide_labels
+from labelfold.evaluate import Comparison, FitRecord, compare
+from labelfold.labels import PartialLabels
+from labelfold.plotting.comparison_display import ComparisonDisplay
+from labelfold.plotting.palette import OKABE_ITO
+from labelfold.reproduce.summary import mean_over_seeds, wilson_interval
+
+mpl.use("Agg")
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    """Three overlapping classes in six dimensions, a third of the rows labelled."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, size=120)
+    X = rng.normal(size=(120, 6))
+    X[:, :3] += 1.5 * np.eye(3)[truth]
+    return X, truth, hide_labels(truth, keep=range(40))
+
+
+class Stub(TransformerMixin, BaseEstimator):
+    """The first columns of X; remembers what it was shown."""
+
+    takes_partial_labels = True
+
+    def __init__(self, n_components=2, seen=None):
+        self.n_components = n_components
+        self.seen = seen
+
+    def __sklearn_clone__(self):
+        return type(self)(self.n_components, self.seen)  # the list is shared
+
+    def fit(self, X, y=None):
+        if self.seen is not None:
+            self.seen.append((X, y))
+        return self
+
+    def transform(self, X):
+        return np.asarray(X)[:, : self.n_components]
+
+
+class Parrot(Stub):
+    """Places a row by the label that it was shown."""
+
+    def fit_transform(self, X, y):
+        labels = PartialLabels.from_y(y)
+        return np.repeat(labels.codes[:, None].astype(float), self.n_components, axis=1)
+
+
+class Stumbling(Stub):
+    """Fails for some labels."""
+
+    def fit(self, X, y=None):
+        if y[0] == -1:
+            raise RuntimeError("row 0 is needed\nsecond line")
+        return self
+
+
+class Narrow(Stub):
+    """Gives one coordinate, whatever was asked."""
+
+    def transform(self, X):
+        return np.asarray(X)[:, :1]
+
+
+class Hungry(Stub):
+    """Holds 8 MiB while it works."""
+
+    def transform(self, X):
+        np.ones(2**20).sum()
+        return super().transform(X)
+
+
+def errors(comparison):
+    return [record.error for record in comparison.records]
+
+
+def test_one_record_for_every_method_dimension_and_split(blobs):
+    X, _, y = blobs
+    result = compare(X, y, {"b": PCA(), "a": CCDR()}, dims=(3, 1), cv=2, random_state=0)
+    keys = [(r.method, r.dimension, r.split) for r in result.records]
+    assert keys == [(m, d, s) for m in ("b", "a") for d in (3, 1) for s in (0, 1)]
+    assert [(r.method, r.dimension) for r in result.summary()] == list(
+        dict.fromkeys(k[:2] for k in keys)
+    )
+    assert {r.status for r in result.records} == {"ok"}
+    assert sum(r.n_scored for r in result.records[:2]) == 40
+    assert all(r.seconds > 0 for r in result.records)
+    assert (result.protocol, result.head) == ("transductive", "knn")
+    assert result.chance == 1 - np.bincount(y[:40]).max() / 40
+
+
+@pytest.mark.parametrize("head", ["knn", "linear", LogisticRegression()])
+def test_transductive_scores_by_hand(blobs, head):
+    X, _, y = blobs
+    folds = LabeledKFold(4)
+    methods = {"CCDR": CCDR(), "PCA": PCA(), "eigenmaps": LaplacianEigenmaps()}
+    result = compare(X, y, methods, head=head, dims=[3], cv=folds, memory=False)
+    expected = []
+    for method in (CCDR(3), PCA(3), LaplacianEigenmaps(3)):
+        for _, test in folds.split(X, y):
+            hidden = hide_labels(y, np.setdiff1d(np.arange(40), test))
+            model = ManifoldClassifier(method, head=head).fit(X, hidden)
+            expected.append(np.mean(model.transduction_[test] != y[test]))
+    np.testing.assert_allclose(errors(result), expected)
+
+
+def test_inductive_scores_are_those_of_cross_validation(blobs):
+    X, _, y = blobs
+    folds = LabeledKFold(4)
+    methods = {"CCDR": CCDR(), "PCA": PCA(), "LDA": LinearDiscriminantAnalysis()}
+    result = compare(X, y, methods, protocol="inductive", cv=folds, memory=False)
+    expected = [
+        cross_val_score(ManifoldClassifier(method, head="knn"), X, y, cv=folds)
+        for method in (CCDR(2), PCA(2), LinearDiscriminantAnalysis(n_components=2))
+    ]
+    np.testing.assert_allclose(errors(result), 1 - np.ravel(expected))
+
+
+@pytest.mark.parametrize("protocol", ["transductive", "inductive"])
+def test_held_out_labels_are_out_of_sight(blobs, protocol):
+    X, _, y = blobs
+    seen = []
+    folds = LabeledKFold(4)
+    result = compare(X, y, {"stub": Stub(seen=seen)}, protocol=protocol, cv=folds, memory=False)
+    assert {r.status for r in result.records} == {"ok"}
+    for (rows, shown), (train, test) in zip(seen, folds.split(X, y), strict=True):
+        expected = hide_labels(y, np.setdiff1d(np.arange(40), test))
+        if protocol == "inductive":
+            np.testing.assert_array_equal(rows, X[train])
+            expected = expected[train]
+        else:
+            np.testing.assert_array_equal(rows, X)
+        np.testing.assert_array_equal(shown, expected)
+
+
+def test_a_map_that_repeats_labels_gains_nothing(blobs):
+    X, _, y = blobs
+    result = compare(X, y, {"parrot": Parrot()}, cv=4, random_state=0)
+    for record in result.records:
+        assert record.error > 0.4  # all hidden rows are in one place, and get one class
+
+
+def test_labels_reach_only_methods_that_take_them(blobs):
+    X, _, y = blobs
+    shown = []
+
+    class Blind(Stub):
+        takes_partial_labels = False
+
+        def fit(self, X, y=None):
+            shown.append(y)
+            return self
+
+    class Complete(Blind):
+        def fit(self, X, y):
+            shown.append(y)
+            assert len(X) == len(y) == 20
+            return self
+
+        def __sklearn_tags__(self):
+            tags = super().__sklearn_tags__()
+            tags.target_tags.required = True
+            return tags
+
+    result = compare(X, y, {"blind": Blind(), "complete": Complete()}, cv=2, memory=False)
+    assert {r.status for r in result.records} == {"ok"}
+    assert shown[:2] == [None, None]
+    assert all(set(np.unique(y)) == {0, 1, 2} for y in shown[2:])
+
+
+@pytest.mark.parametrize(
+    "relabel",
+    [
+        lambda y: np.where(y < 0, np.nan, y),
+        lambda y: np.array(["a", "b", "c", None], dtype=object)[y],
+        lambda y: pd.Series(np.array([5, 7, 9, None], dtype=object)[y]).astype("Int64"),
+    ],
+)
+def test_any_coding_of_labels_gives_the_same(blobs, relabel):
+    X, _, y = blobs
+    methods = {"CCDR": CCDR(), "LDA": LinearDiscriminantAnalysis()}
+    for protocol in ("transductive", "inductive"):
+        one = compare(X, y, methods, cv=2, protocol=protocol, random_state=0, memory=False)
+        other = compare(
+            X, relabel(y), methods, cv=2, protocol=protocol, random_state=0, memory=False
+        )
+        assert errors(one) == errors(other)
+
+
+def test_two_classes_of_which_a_fold_holds_all_of_one(blobs):
+    X, truth, _ = blobs
+    y = hide_labels(np.minimum(truth, 1), keep=range(20))
+    zeros = np.flatnonzero(y == 0)
+    rest = np.setdiff1d(np.arange(20), zeros)
+    for protocol in ("transductive", "inductive"):
+        result = compare(X, y, {"CCDR": CCDR()}, cv=[(rest, zeros)], protocol=protocol)
+        assert [(r.status, r.error) for r in result.records] == [("ok", 1.0)]
+
+
+def test_points_as_sparse_matrix_and_data_frame(blobs):
+    X, _, y = blobs
+    methods = {"CCDR": CCDR()}
+    for protocol in ("transductive", "inductive"):
+        options = {"cv": 2, "protocol": protocol, "random_state": 0, "memory": False}
+        dense = compare(X, y, methods, **options)
+        for other in (sp.csr_array(X), pd.DataFrame(X, columns=list("abcdef"))):
+            assert errors(compare(other, y, methods, **options)) == errors(dense)
+
+
+def test_kernel_matrices_are_split_in_both_directions(blobs):
+    X, _, y = blobs
+    options = {"cv": 3, "protocol": "inductive", "random_state": 0, "memory": False}
+    given = compare(linear_kernel(X), y, {"k": KernelPCA(kernel="precomputed")}, **options)
+    computed = compare(X, y, {"k": KernelPCA(kernel="linear")}, **options)
+    assert {r.status for r in given.records} == {"ok"}
+    assert errors(given) == errors(computed)
+
+
+def test_pipelines_take_the_dimension_in_their_last_step(blobs):
+    X, _, y = blobs
+    pipeline = make_pipeline(StandardScaler(), PCA())
+    result = compare(X, y, {"pipeline": pipeline}, dims=(1, 4), cv=2, random_state=0)
+    scaled = compare(
+        StandardScaler().fit_transform(X), y, {"PCA": PCA()}, dims=(1, 4), cv=2, random_state=0
+    )
+    assert errors(result) == errors(scaled)
+
+
+def test_what_cannot_be_done_is_reported(blobs):
+    X, _, y = blobs
+    methods = {
+        "LDA": LinearDiscriminantAnalysis(),
+        "Hessian": LocallyLinearEmbedding(method="hessian", n_neighbors=6, eigen_solver="dense"),
+        "scaler": StandardScaler(),
+        "narrow": Narrow(),
+        "PCA": PCA(),
+    }
+    result = compare(X, y, methods, dims=(2, 3, 7), cv=2, random_state=0)
+    found = {(row.method, row.dimension): row for row in result.summary()}
+    assert found["LDA", 2].status == found["Hessian", 2].status == found["PCA", 3].status == "ok"
+    assert found["LDA", 3].status == "failed"
+    assert found["LDA", 3].reason.startswith("ValueError: n_components cannot be larger than")
+    assert found["Hessian", 3].reason.startswith("ValueError: for method='hessian'")
+    assert found["PCA", 7].status == "failed"
+    assert found["scaler", 2].status == "unsuitable"
+    assert "StandardScaler has no n_components" in found["scaler", 2].reason
+    assert found["narrow", 2].reason == "Narrow gave 1 coordinates and not 2."
+    for row in result.summary():
+        if row.status != "ok":
+            assert row.n_splits == 0
+            assert np.isnan([row.error, row.low, row.high, row.seconds, row.peak_memory]).all()
+
+
+def test_maps_without_transform(blobs):
+    X, _, y = blobs
+    methods = {
+        "MDS": MDS(n_init=1, max_iter=20),
+        "spectral": SpectralEmbedding(),
+        "t-SNE": TSNE(perplexity=10, max_iter=250, init="random"),
+    }
+    options = {"cv": 2, "random_state": 0, "memory": False}
+    everywhere = compare(X, y, methods, **options)
+    assert {row.status for row in everywhere.summary()} == {"ok"}
+    nowhere = compare(X, y, methods, protocol="inductive", **options)
+    assert {row.status for row in nowhere.summary()} == {"unsuitable"}
+    assert "TSNE has no transform for new points" in nowhere.summary()[2].reason
+
+
+def test_a_method_that_fails_on_some_splits(blobs):
+    X, _, y = blobs
+    result = compare(X, y, {"it": Stumbling()}, cv=LabeledKFold(4), memory=False)
+    [row] = result.summary()
+    assert (row.status, row.n_splits) == ("partly", 3)
+    assert row.reason == "RuntimeError: row 0 is needed"
+    known = [r.error for r in result.records if r.status == "ok"]
+    assert row.error == pytest.approx(np.mean(known))
+    assert "3 splits only: RuntimeError: row 0 is needed" in str(result)
+
+
+def test_intervals_are_those_of_the_reproductions(blobs):
+    X, _, y = blobs
+    result = compare(X, y, {"PCA": PCA()}, cv=LabeledKFold(4), memory=False)
+    [row] = result.summary()
+    expected = mean_over_seeds(errors(result))
+    np.testing.assert_allclose(
+        [row.error, row.low, row.high], [expected.mean, expected.low, expected.high]
+    )
+    once = compare(X, y, {"PCA": PCA()}, cv=list(LabeledKFold(4).split(X, y))[:1], memory=False)
+    [row], n_scored = once.summary(), once.records[0].n_scored
+    np.testing.assert_allclose([row.low, row.high], wilson_interval(row.error, n_scored))
+
+
+def test_intervals_stay_within_0_and_1():
+    records = [FitRecord("a", 2, s, "ok", e, 10, 1.0, np.nan) for s, e in enumerate([0.0, 0.9])]
+    [row] = Comparison(tuple(records), "transductive", "knn", 0.5).summary()
+    assert (row.low, row.high) == (0.0, 1.0)
+
+
+def test_random_state_fixes_folds_methods_and_head(blobs):
+    X, _, y = blobs
+    tsne = TSNE(perplexity=10, max_iter=250, init="random")
+    head = LogisticRegression(solver="saga", max_iter=3)
+    methods = {"t-SNE": tsne, "pipeline": make_pipeline(GaussianRandomProjection())}
+    options = {"head": head, "cv": 2, "memory": False}
+    first, second = (compare(X, y, methods, random_state=3, **options) for _ in range(2))
+    assert errors(first) == errors(second)
+    in_processes = compare(X, y, methods, random_state=3, n_jobs=2, **options)
+    assert errors(first) == errors(in_processes)
+    assert errors(first) != errors(compare(X, y, methods, random_state=4, **options))
+    assert tsne.random_state is head.random_state is None
+    assert not hasattr(tsne, "embedding_")
+
+
+def test_memory_of_the_embedding(blobs):
+    X, _, y = blobs
+    methods = {"hungry": Hungry(), "stub": Stub()}
+    result = compare(X, y, methods, cv=2)
+    assert not tracemalloc.is_tracing()
+    hungry, stub = result.summary()
+    assert 8 <= hungry.peak_memory < 8.5
+    assert 0 <= stub.peak_memory < 0.5
+    assert np.isnan([r.peak_memory for r in result.records if r.split]).all()
+    tracemalloc.start()
+    try:
+        kept = np.ones(2**21)  # of others, which does not count, nor does what they let go
+        np.ones(2**22).sum()
+        [again] = compare(X, y, {"hungry": Hungry()}, cv=2).summary()
+        assert tracemalloc.is_tracing()
+        assert 8 <= again.peak_memory < 8.5
+        assert kept[0]
+    finally:
+        tracemalloc.stop()
+    unmeasured = compare(X, y, methods, cv=2, memory=False)
+    assert np.isnan([r.peak_memory for r in unmeasured.records]).all()
+
+
+def test_default_methods(blobs):
+    X, _, y = blobs
+    result = compare(X, y, cv=2, random_state=0, memory=False)
+    assert {row.status for row in result.summary()} == {"ok"}
+    assert [row.method for row in result.summary()] == [
+        "PCA",
+        "LDA",
+        "Isomap",
+        "LLE",
+        "Laplacian eigenmaps",
+        "CCDR",
+        "supervised LLE",
+        "marginal Fisher",
+    ]
+
+
+def test_table_and_frame(blobs, monkeypatch):
+    X, _, y = blobs
+    methods = {"PCA": PCA(), "LDA": LinearDiscriminantAnalysis()}
+    result = compare(X, y, methods, dims=(2, 3), cv=2, random_state=0)
+    heading, columns, *lines = str(result).splitlines()
+    assert "transductive, head knn" in heading
+    assert f"by guessing {result.chance:.1%}" in heading
+    assert columns.split() == ["method", "dim", "error", "interval", "seconds", "MiB"]
+    assert [line.split()[:2] for line in lines] == [
+        ["PCA", "2"],
+        ["PCA", "3"],
+        ["LDA", "2"],
+        ["LDA", "3"],
+    ]
+    assert lines[0].split()[2] == f"{result.summary()[0].error:.1%}"
+    assert lines[3].startswith("LDA       3  failed: ValueError: n_components")
+    assert len(repr(result)) < 200
+
+    frame = result.to_frame()
+    assert frame.shape == (8, 9)
+    assert frame["error"].tolist()[:6] == errors(result)[:6]
+    assert frame.groupby(["method", "dimension"])["error"].mean()["PCA", 2] == pytest.approx(
+        result.summary()[0].error
+    )
+    assert pd.DataFrame(result.summary())["method"].tolist() == ["PCA", "PCA", "LDA", "LDA"]
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"labelfold\[io\]"):
+        result.to_frame()
+
+
+def test_lines_for_several_dimensions(blobs):
+    X, _, y = blobs
+    methods = {"PCA": PCA(), "scaler": StandardScaler(), "CCDR": CCDR()}
+    result = compare(X, y, methods, dims=(5, 2), cv=2, random_state=0, memory=False)
+    ax = Figure().subplots()
+    display = result.plot(ax)
+    assert plt.get_fignums() == []
+    assert display.ax_ is ax
+    assert list(display.errorbars_) == ["PCA", "CCDR"]
+    assert [text.get_text() for text in display.text_] == ["PCA", "CCDR"]
+    assert ax.get_title() == "No result: scaler"
+    line = display.errorbars_["CCDR"].lines[0]
+    assert to_rgba(line.get_color()) == to_rgba(OKABE_ITO[2])
+    by_dimension = {r.dimension: r for r in result.summary() if r.method == "CCDR"}
+    np.testing.assert_allclose(line.get_ydata(), [by_dimension[2].error, by_dimension[5].error])
+    np.testing.assert_allclose(line.get_xdata(), [2, 5], atol=0.4)
+    ends = [segment[:, 1] for segment in display.errorbars_["CCDR"].lines[2][0].get_segments()]
+    np.testing.assert_allclose(ends, [[by_dimension[d].low, by_dimension[d].high] for d in (2, 5)])
+    display.figure_.canvas.draw()
+
+
+def test_bars_for_one_dimension(blobs):
+    X, _, y = blobs
+    methods = {"PCA": PCA(), "scaler": StandardScaler(), "CCDR": CCDR()}
+    result = compare(X, y, methods, cv=2, random_state=0, memory=False)
+    display = result.plot()
+    widths = [patch.get_width() for patch in display.ax_.patches]
+    first, _, last = result.summary()
+    np.testing.assert_allclose(widths, [first.error, last.error])
+    assert [label.get_text() for label in display.ax_.get_yticklabels()] == list(methods)
+    assert [text.get_text().strip() for text in display.text_] == ["no result"]
+    assert display.text_[0].get_position()[1] == 1
+    assert display.ax_.yaxis_inverted()
+    assert display.ax_.get_title() == "2 dimensions"
+    display.figure_.canvas.draw()
+
+
+def test_names_of_lines_do_not_overlap():
+    values = np.array([[0.2, 0.1], [0.2, 0.1], [0.2, 0.101], [0.6, 0.5], [0.1, 0], [0.1, 0]])
+    display = ComparisonDisplay(list("abcdef"), [1, 2], values, values, values, chance=0.7).plot()
+    heights = np.array([text.xy[1] for text in display.text_])
+    gap = 0.055 * display.ax_.get_ylim()[1]
+    assert np.diff(np.sort(heights)).min() > gap * (1 - 1e-9)
+    assert heights[3] == pytest.approx(0.5)
+    assert np.all(heights >= 0)
+    with pytest.raises(ValueError, match=r"lows has shape \(2,\) for 1 methods and 2 dimensions"):
+        ComparisonDisplay(["a"], [1, 2], [[0, 0]], [0, 0], [[0, 0]])
+
+
+def test_progress_on_stderr(blobs, capsys):
+    X, _, y = blobs
+    compare(X, y, {"PCA": PCA()}, cv=2, verbose=1)
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert "fits" in output.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "message"),
+    [
+        ({"methods": [PCA()]}, TypeError, "must be a dict of names and embedders"),
+        ({"methods": {}}, TypeError, "must be a dict"),
+        ({"methods": {1: PCA()}}, TypeError, "The name 1 of a method must be text"),
+        ({"methods": {"PCA": PCA}}, TypeError, "Method 'PCA' is no embedder"),
+        ({"methods": {"x": LogisticRegression()}}, TypeError, "Method 'x' is no embedder"),
+        ({"dims": 2}, ValueError, "dims=2 must be positive integers"),
+        ({"dims": ()}, ValueError, "must be positive integers"),
+        ({"dims": (0, 2)}, ValueError, "must be positive integers"),
+        ({"dims": (2.5,)}, ValueError, "must be positive integers"),
+        ({"dims": "23"}, ValueError, "must be positive integers"),
+        ({"protocol": "both"}, ValueError, "protocol='both' is unknown"),
+        ({"head": "tree"}, ValueError, "head='tree' is no classifier"),
+        ({"cv": 50}, ValueError, "n_splits=50 is more than"),
+        ({"cv": []}, ValueError, "nothing to score"),
+        ({"cv": [([0, 1], np.empty(0, dtype=int))]}, ValueError, "nothing to score"),
+        ({"cv": [([0, 1], [100])]}, ValueError, "rows without a label"),
+        ({"y": [-1] * 120}, ValueError, "at least one is needed"),
+        ({"y": [0, 1]}, ValueError, "inconsistent numbers of samples"),
+    ],
+)
+def test_bad_arguments_are_refused(blobs, arguments, kind, message):
+    X, _, y = blobs
+    given = {"y": y, "methods": {"PCA": PCA()}, **arguments}
+    with pytest.raises(kind, match=message):
+        compare(X, **given)
