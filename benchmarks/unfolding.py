@@ -92,12 +92,12 @@ def _roll(n: int, n_neighbors: int, height: float = 21.0, spread: str = "varianc
     """Return the rows and the problem."""
     from labelfold import NeighborGraph
     from labelfold.datasets import make_swiss_roll
-    from labelfold.semidefinite.unfolder import _neighbor_pairs
+    from labelfold.graph.edges import pairs_above
     from labelfold.solvers.distance_problem import DistanceProblem, Spread
 
     X = make_swiss_roll(n, height=height, random_state=0)[0]
     graph = NeighborGraph.build(X, n_neighbors=n_neighbors, neighbor_search="exact").connected()
-    edges, lengths = _neighbor_pairs(graph)
+    edges, lengths = pairs_above(graph.distances)
     C = Spread(variance=1.0)
     if spread == "furthest":
         C = Spread(0.0, np.column_stack([np.arange(n), graph.index.furthest()[0]]), np.ones(n))

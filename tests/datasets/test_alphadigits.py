@@ -226,7 +226,7 @@ MIXED = [*IMAGES[:5], IMAGES[5, :19]]
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "is no MATLAB file that SciPy reads: .*truncated"),
+        (b"", "is no MATLAB file that SciPy reads: .*(truncated|empty)"),
         (b"x" * 200, "is no MATLAB file that SciPy reads: Unknown mat file type"),
         (MATLAB_7_3, "is no MATLAB file that SciPy reads: .*7.3"),
         (mat()[:1000], "is no MATLAB file that SciPy reads: could not read bytes"),

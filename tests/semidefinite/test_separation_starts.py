@@ -9,16 +9,17 @@ from sklearn.linear_model import RidgeCV
 
 from labelfold import NeighborGraph, hide_labels
 from labelfold.datasets import make_swiss_roll
+from labelfold.graph.edges import pairs_above
 from labelfold.labels import PartialLabels
 from labelfold.semidefinite import separation_starts
 from labelfold.semidefinite.separation import Separation
 from labelfold.semidefinite.separation_starts import choose_start, geodesic_start, ridge_start
-from labelfold.semidefinite.unfolder import _neighbor_pairs
 from labelfold.solvers.distance_problem import DistanceProblem, Spread
 
 
 def problem_of(X, n_neighbors=5):
-    edges, lengths = _neighbor_pairs(NeighborGraph.build(X, n_neighbors=n_neighbors).connected())
+    graph = NeighborGraph.build(X, n_neighbors=n_neighbors).connected()
+    edges, lengths = pairs_above(graph.distances)
     return DistanceProblem(len(X), edges, lengths**2, Spread())
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from labelfold import NeighborGraph
 from labelfold.datasets import make_swiss_roll
-from labelfold.semidefinite.unfolder import _neighbor_pairs
+from labelfold.graph.edges import pairs_above
 from labelfold.solvers import lowrank, restoration
 from labelfold.solvers.columns import Columns, principal
 from labelfold.solvers.conic import solve_conic
@@ -32,7 +32,7 @@ def polygon(n, seed=None):
 def roll_problem(n, *, n_neighbors=4, height=10.0, objective="variance"):
     X, _, _ = make_swiss_roll(n, height=height, random_state=0)
     graph = NeighborGraph.build(X, n_neighbors=n_neighbors).connected()
-    edges, lengths = _neighbor_pairs(graph)
+    edges, lengths = pairs_above(graph.distances)
     spread = Spread(1.0)
     if objective == "furthest":
         pairs = np.column_stack([np.arange(n), graph.index.furthest()[0]])

@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 
 from labelfold.datasets import make_swiss_roll
 from labelfold.graph import NeighborGraph
-from labelfold.semidefinite.unfolder import _neighbor_pairs
+from labelfold.graph.edges import pairs_above
 from labelfold.solvers import restoration
 from labelfold.solvers.augmented_lagrangian import Descent
 from labelfold.solvers.distance_certificate import measure_errors
@@ -32,7 +32,8 @@ def error(problem, R):
 def roll():
     """A roll of two classes with its sides, and a map of it that is shaken."""
     X, y, _ = make_swiss_roll(120, n_bands=2, random_state=0)
-    edges, lengths = _neighbor_pairs(NeighborGraph.build(X, n_neighbors=5).connected())
+    graph = NeighborGraph.build(X, n_neighbors=5).connected()
+    edges, lengths = pairs_above(graph.distances)
     labeled = np.arange(40)
     sides = HalfSpaces(labeled, np.zeros(40, dtype=np.intp), 2.0 * y[:40] - 1, 1.0)
     problem, unit = DistanceProblem(120, edges, lengths**2, Spread(1.0), sides=sides).scaled()

@@ -6,7 +6,7 @@ from sklearn.manifold import Isomap
 
 from labelfold import NeighborGraph
 from labelfold.datasets import make_swiss_roll
-from labelfold.semidefinite.unfolder import _neighbor_pairs
+from labelfold.graph.edges import pairs_above
 from labelfold.solvers import starts
 from labelfold.solvers.distance_problem import DistanceProblem, Spread
 from labelfold.solvers.starts import geodesic_start, random_start, smooth_start
@@ -16,7 +16,7 @@ from labelfold.solvers.starts import geodesic_start, random_start, smooth_start
 def roll():
     X, _, coordinates = make_swiss_roll(600, random_state=0)
     graph = NeighborGraph.build(X, n_neighbors=8).connected()
-    edges, lengths = _neighbor_pairs(graph)
+    edges, lengths = pairs_above(graph.distances)
     return X, DistanceProblem(600, edges, lengths**2, Spread(1.0)), coordinates
 
 
