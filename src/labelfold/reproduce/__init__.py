@@ -26,6 +26,7 @@ PAPERS = {
     "ccdr-mc": "labelfold.reproduce.ccdr_mc",
     "ism": "labelfold.reproduce.ism",
     "lapclass": "labelfold.reproduce.lapclass",
+    "ssde": "labelfold.reproduce.ssde",
 }
 
 
