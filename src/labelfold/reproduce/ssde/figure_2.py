@@ -83,7 +83,7 @@ means, is ours (default 10). SDE is `MaximumVarianceUnfolding` with 4 and 8 neig
 joined by shortest bridges. SLLE is `SupervisedLLE` with 12 neighbours; where classes have no
 neighbour in common, its first vectors could be any basis of the classes' indicators, and it takes
 the one ordered by the variance of the data. "SLLE, plain basis" takes what LAPACK returns, as
-implementations elsewhere do.
+implementations elsewhere do; rounding decides on it, so that its figures differ between runs.
 
 "cross-validated" takes, in each split, the spread or alpha with the highest precision at 30
 dimensions in three-fold cross-validation within the training images; ties go to the first. "best
