@@ -1,4 +1,4 @@
-"""Supervised semidefinite embedding: every class unfolds, and the classes part (SSDE)."""
+"""Supervised semidefinite embedding: classes keep their distances, and part (SSDE)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["SupervisedSemidefiniteEmbedding"]
 
 
 class SupervisedSemidefiniteEmbedding(Unfolder):
-    """Supervised semidefinite embedding: each class unfolds by itself, and the classes part.
+    """Supervised semidefinite embedding: each class keeps its distances, and the classes part.
 
     Parameters
     ----------
@@ -112,8 +112,10 @@ class SupervisedSemidefiniteEmbedding(Unfolder):
     one that shows the class alone: compare with regression on the labels where new points are to
     be classified.
 
-    A class hangs by its medoid. It stretches outward, away from the middle of all classes; how it
-    is turned about that direction changes no distance of the programme, and is as in the start.
+    A class hangs by its medoid. All of it stretches outward, away from the middle of all classes,
+    so that it is folded at the medoid: how far out a point lies is about its distance from there.
+    How a class is turned about that direction changes no distance of the programme, and is as in
+    the start.
 
     Pieces of a class are joined by their closest pairs, with a warning. An unlabelled point keeps
     its distances to neighbours of any class, and so do those it is a neighbour of. Where it lies
