@@ -1,6 +1,7 @@
 """Honest figures for maps and classifiers when labels are few: splits, searches, quality."""
 
-from labelfold.evaluate.comparison import Comparison, FitRecord, MethodSummary, compare
+from labelfold.evaluate.comparison import compare
+from labelfold.evaluate.comparison_table import Comparison, FitRecord, MethodSummary
 from labelfold.evaluate.permutation import PermutedLabelBaseline, permuted_label_baseline
 from labelfold.evaluate.quality import continuity, knn_error, trustworthiness
 from labelfold.evaluate.search import TransductiveSearchCV
