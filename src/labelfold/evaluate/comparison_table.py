@@ -8,16 +8,14 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import stats
 
+from labelfold.evaluate.intervals import LEVEL, student_interval, wilson_interval
 from labelfold.plotting.comparison_display import ComparisonDisplay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["Comparison", "FitRecord", "MethodSummary"]
-
-LEVEL = 0.8  # of the intervals
 
 
 @dataclass(frozen=True)
@@ -223,14 +221,9 @@ def _interval(scored: Sequence[FitRecord]) -> tuple[float, float, float]:
     n = len(scored)
     if n == 0:
         return np.nan, np.nan, np.nan
-    mean = math.fsum(record.error for record in scored) / n
+    errors = [record.error for record in scored]
+    mean = math.fsum(errors) / n
     if n == 1:
-        n_rows = scored[0].n_scored
-        z = float(stats.norm.ppf((1 + LEVEL) / 2))
-        center = (mean + z**2 / (2 * n_rows)) / (1 + z**2 / n_rows)
-        spread = math.sqrt(mean * (1 - mean) / n_rows + z**2 / (4 * n_rows**2))
-        half = z / (1 + z**2 / n_rows) * spread
-        return mean, max(0.0, center - half), min(1.0, center + half)
-    variance = math.fsum((record.error - mean) ** 2 for record in scored) / (n - 1)
-    half = float(stats.t.ppf((1 + LEVEL) / 2, n - 1)) * math.sqrt(variance / n)
-    return mean, max(0.0, mean - half), min(1.0, mean + half)
+        return mean, *wilson_interval(mean, scored[0].n_scored)
+    low, high = student_interval(errors)
+    return mean, max(0.0, low), min(1.0, high)

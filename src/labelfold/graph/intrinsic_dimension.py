@@ -196,7 +196,7 @@ class IntrinsicDimension(BaseEstimator):
             The fitted estimator.
         """
         X = self._check_rows(X)
-        labels = _read_labels(y, X.shape[0])
+        labels = PartialLabels.from_optional_y(y, n_samples=X.shape[0])
         with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
             points = self._points(X)
             rows = points.distinct(np.arange(X.shape[0]))
@@ -404,12 +404,6 @@ class _Points:
         return measure_growth(
             self.among(rows), self.plan, seed=self.seed, progress=progress, stage=stage
         )
-
-
-def _read_labels(y: Any, n_samples: int) -> PartialLabels:
-    if y is None:
-        return PartialLabels.none(n_samples)
-    return PartialLabels.from_y(y, n_samples=n_samples)
 
 
 def _equal_by_entries(X: Any) -> Numbers:

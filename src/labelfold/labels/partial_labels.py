@@ -89,6 +89,11 @@ class PartialLabels:
         return labels
 
     @classmethod
+    def from_optional_y(cls, y: ArrayLike | None, *, n_samples: int) -> PartialLabels:
+        """Read ``y`` as :meth:`from_y` does; None has no labelled row."""
+        return cls.none(n_samples) if y is None else cls.from_y(y, n_samples=n_samples)
+
+    @classmethod
     def none(cls, n_samples: int) -> PartialLabels:
         """Return labels in which no row is labelled."""
         return cls(np.full(n_samples, UNLABELED, dtype=np.intp), np.empty(0, dtype=np.intp))

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -50,11 +50,17 @@ __all__ = [
     "Task",
     "Unit",
     "Verdict",
+    "judge_all",
 ]
 
 Setting = Mapping[str, str | int | float]
 Unit = Literal["share", "number", "choice"]
 Judgement = Literal["holds", "partly", "does not hold"]
+
+
+def judge_all(facts: Sequence[bool]) -> Judgement:
+    """Return "holds" if all facts are true, "partly" if some are."""
+    return "holds" if all(facts) else "partly" if any(facts) else "does not hold"
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from scipy import stats
-
+from labelfold.evaluate.intervals import LEVEL, student_interval, wilson_interval
 from labelfold.reproduce.entry import Measurement, Printed, Setting, Task, Unit
 
 __all__ = [
@@ -24,10 +23,7 @@ __all__ = [
     "mean_over_seeds",
     "paired_difference",
     "summarise",
-    "wilson_interval",
 ]
-
-LEVEL = 0.8
 
 
 @dataclass(frozen=True)
@@ -178,17 +174,7 @@ def mean_over_seeds(values: Sequence[float]) -> Estimate:
     mean = math.fsum(values) / n
     if n < 2:
         return Estimate(mean, None, None, n, "none")
-    variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
-    half = float(stats.t.ppf((1 + LEVEL) / 2, n - 1)) * math.sqrt(variance / n)
-    return Estimate(mean, mean - half, mean + half, n, "Student t")
-
-
-def wilson_interval(share: float, n: int) -> tuple[float, float]:
-    """Return the p for which the share observed in n trials is within z standard deviations."""
-    z = float(stats.norm.ppf((1 + LEVEL) / 2))
-    center = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    return max(0.0, center - half), min(1.0, center + half)
+    return Estimate(mean, *student_interval(values), n, "Student t")
 
 
 def _row(group: list[tuple[int | None, Setting, Measurement]]) -> SummaryRow:

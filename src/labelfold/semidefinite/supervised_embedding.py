@@ -188,22 +188,22 @@ class SupervisedSemidefiniteEmbedding(Unfolder):
         self.classes_, self.medoids_ = labels.classes, found.medoids
         self.edges_ = np.concatenate([found.edges.pairs, found.bridges.pairs])
         self.bridges_ = found.bridges.pairs
-        self._unfold(X, graph, self._class_problem(found, graph.n_points), progress)
+        self._unfold(X, graph, self._class_problem(graph, found), progress)
 
     def _spread(self, graph: NeighborGraph) -> Spread:
         return Spread(variance=1.0)
 
-    def _class_problem(self, found: ClassPairs, n_points: int) -> DistanceProblem:
+    def _class_problem(self, graph: NeighborGraph, found: ClassPairs) -> DistanceProblem:
         kept = found.edges + found.bridges
         # Medoids may always be as far apart as they are, so that the data satisfy all constraints.
         caps = np.maximum(
             self.spread**2 * self._squares(found.means_apart), self._squares(found.caps.lengths)
         )
         return DistanceProblem(
-            n_points,
+            graph.n_points,
             np.concatenate([kept.pairs, found.caps.pairs]),
             np.concatenate([self._squares(kept.lengths), caps]),
-            Spread(variance=1.0),
+            self._spread(graph),
             is_cap=np.repeat([False, True], [len(kept), len(caps)]),
         )
 
@@ -212,9 +212,7 @@ class SupervisedSemidefiniteEmbedding(Unfolder):
         return max(super()._usual_rank(), len(self.classes_))
 
     def _check_labels(self, y: Any, n_samples: int) -> PartialLabels:
-        if y is None:
-            return PartialLabels.none(n_samples)
-        return PartialLabels.from_y(y, n_samples=n_samples)
+        return PartialLabels.from_optional_y(y, n_samples=n_samples)
 
     def _check_parameters(self, labels: PartialLabels) -> None:
         super()._check_parameters(labels)

@@ -183,9 +183,7 @@ class CCDR(EigenmapEmbedder):
         return coordinates
 
     def _check_labels(self, y: Any, n_samples: int) -> PartialLabels:
-        if y is None:
-            return PartialLabels.none(n_samples)
-        return PartialLabels.from_y(y, n_samples=n_samples)
+        return PartialLabels.from_optional_y(y, n_samples=n_samples)
 
     def _check_parameters(self, labels: PartialLabels) -> None:
         super()._check_parameters(labels)

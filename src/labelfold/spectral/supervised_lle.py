@@ -28,6 +28,7 @@ from labelfold.labels import PartialLabels
 from labelfold.progress import Progress
 from labelfold.solvers.certificates import EigenCertificate
 from labelfold.solvers.null_space import bottom_eigenpairs, check_solver, closed_pieces
+from labelfold.spectral.row_spaces import dense
 
 __all__ = ["SupervisedLLE"]
 
@@ -176,9 +177,7 @@ class SupervisedLLE(GraphEmbedder):
         return self._new_points.extension
 
     def _check_labels(self, y: Any, n_samples: int) -> PartialLabels:
-        if y is None:
-            return PartialLabels.none(n_samples)
-        return PartialLabels.from_y(y, n_samples=n_samples)
+        return PartialLabels.from_optional_y(y, n_samples=n_samples)
 
     def _check_parameters(self, labels: PartialLabels) -> None:
         super()._check_parameters(PartialLabels.none(len(labels)))  # classes add no dimension
@@ -234,8 +233,8 @@ def _weigh(X: Any, neighbors: Rows, reg: float, progress: Progress) -> Array:
     for start in range(0, n, step):
         rows = np.arange(start, min(start + step, n))
         progress("weights", start, n)
-        C = _dense(X[neighbors[rows].ravel()]).reshape(len(rows), k, -1)
-        C = C - _dense(X[rows])[:, None, :]
+        C = dense(X[neighbors[rows].ravel()]).reshape(len(rows), k, -1)
+        C = C - dense(X[rows])[:, None, :]
         # In units in which squares neither overflow nor vanish; powers of two cost no digit.
         _, exponents = np.frexp(np.abs(C).max(axis=(1, 2), keepdims=True))
         C = np.ldexp(C, -exponents)
@@ -246,10 +245,6 @@ def _weigh(X: Any, neighbors: Rows, reg: float, progress: Progress) -> Array:
         weights[rows] = w / w.sum(axis=1, keepdims=True)
     progress("weights", n, n)
     return weights
-
-
-def _dense(rows: Any) -> Array:
-    return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)
 
 
 def _to_matrix(neighbors: Rows, weights: Array) -> sp.csr_array:

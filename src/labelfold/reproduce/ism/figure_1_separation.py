@@ -17,6 +17,7 @@ from labelfold.reproduce.entry import (
     Setting,
     Task,
     Verdict,
+    judge_all,
 )
 from labelfold.reproduce.ism.maps import N_NEIGHBORS, Roll
 from labelfold.reproduce.ism.separations import (
@@ -32,7 +33,6 @@ from labelfold.reproduce.ism.separations import (
     describe_errors,
     edge_length,
     errs_less,
-    judge_all,
     mean_of,
     measure_appended,
     measure_errors_of,

@@ -20,6 +20,7 @@ from labelfold.reproduce.entry import (
     Setting,
     Task,
     Verdict,
+    judge_all,
 )
 from labelfold.reproduce.ism.figure_1 import LINE_ERROR, SEPARABLE
 from labelfold.reproduce.ism.maps import N_NEIGHBORS, NEIGHBORS, Array, Roll, unfold
@@ -35,7 +36,6 @@ from labelfold.reproduce.ism.separations import (
     TRIVIAL,
     describe_errors,
     errs_less,
-    judge_all,
     mean_of,
     measure_appended,
     measure_separation,

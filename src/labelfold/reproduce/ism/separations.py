@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from labelfold.exceptions import InfeasibleMapWarning
 from labelfold.labels import PartialLabels
-from labelfold.reproduce.entry import Judgement, Measurement, Setting, Task
+from labelfold.reproduce.entry import Measurement, Setting, Task
 from labelfold.reproduce.ism.figure_1 import ERRORS, neighbor_problem
 from labelfold.reproduce.ism.maps import N_NEIGHBORS, Array, Roll
 from labelfold.reproduce.summary import Summary
@@ -34,7 +33,6 @@ __all__ = [
     "describe_errors",
     "edge_length",
     "errs_less",
-    "judge_all",
     "mean_of",
     "measure_appended",
     "measure_errors_of",
@@ -146,11 +144,6 @@ def errs_less(summary: Summary, first: Setting, second: Setting) -> bool:
         mean_of(summary, name, **first) < mean_of(summary, name, **second)
         for name in (DISTANCES, SQUARED)
     )
-
-
-def judge_all(facts: Sequence[bool]) -> Judgement:
-    """Return "holds" if all facts are true, "partly" if some are."""
-    return "holds" if all(facts) else "partly" if any(facts) else "does not hold"
 
 
 def worst_separation(summary: Summary, **setting: str | int | float) -> float:

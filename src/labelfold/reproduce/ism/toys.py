@@ -17,10 +17,10 @@ from labelfold.datasets import make_swiss_roll
 from labelfold.exceptions import DisconnectedGraphWarning, InfeasibleMapWarning
 from labelfold.labels import hide_labels
 from labelfold.plotting.palette import class_styles
-from labelfold.reproduce.entry import Entry, Measurement, Task, Verdict
+from labelfold.reproduce.entry import Entry, Measurement, Task, Verdict, judge_all
 from labelfold.reproduce.ism.figure_1_separation_picture import scatter_by_class
 from labelfold.reproduce.ism.maps import N_NEIGHBORS
-from labelfold.reproduce.ism.separations import OBJECTIVES, judge_all
+from labelfold.reproduce.ism.separations import OBJECTIVES
 from labelfold.reproduce.summary import Summary, paired_difference
 from labelfold.reproduce.tables import format_difference, format_estimate
 from labelfold.semidefinite import IsometricSeparationMap

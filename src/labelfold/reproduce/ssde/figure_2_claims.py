@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from labelfold.reproduce.entry import Setting, Verdict
-from labelfold.reproduce.ism.separations import judge_all
+from labelfold.reproduce.entry import Setting, Verdict, judge_all
 from labelfold.reproduce.ssde.images import (
     ARGMAX,
     CONTROL,
