@@ -214,6 +214,9 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
 
     def _check_parameters(self, labels: PartialLabels) -> None:
         """Refuse wrong parameters before the search begins."""
+        self._check_dimension(labels)
+
+    def _check_dimension(self, labels: PartialLabels) -> None:
         n_components: Any = self.n_components
         if not isinstance(n_components, int | np.integer) or n_components < 1:
             raise ValueError(f"n_components={n_components!r} must be an integer of at least 1.")

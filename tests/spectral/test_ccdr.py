@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh, subspace_angles
 
-from labelfold import CCDR, LaplacianEigenmaps, hide_labels
+from labelfold import (
+    CCDR,
+    LaplacianEigenmaps,
+    ManifoldClassifier,
+    TransductiveSearchCV,
+    hide_labels,
+)
 from labelfold.datasets import make_swiss_roll
 from labelfold.exceptions import DisconnectedGraphWarning
 from labelfold.extend.nystrom import extend_by_degree
@@ -255,3 +261,48 @@ def test_build_graph_is_the_graph_of_fit():
     fresh = CCDR(2, n_neighbors=7, weights="binary").fit(X, y)
     assert (graph.weights != fresh.graph_.weights).nnz == 0
     np.testing.assert_array_equal(model.fit(X, y, graph=graph).embedding_, fresh.embedding_)
+
+
+@pytest.fixture(scope="module")
+def sphere_and_plane():
+    """A class on a sphere of dimension 3 and one in a plane, apart from each other."""
+    rng = np.random.default_rng(0)
+    sphere = rng.standard_normal((500, 4))
+    sphere /= np.linalg.norm(sphere, axis=1, keepdims=True)
+    plane = np.column_stack([rng.uniform(size=(500, 2)), np.zeros((500, 2))]) + 3
+    return np.vstack([sphere, plane]), np.repeat(["sphere", "plane"], 500)
+
+
+def test_automatic_dimension_is_the_largest_of_a_class_plus_one(sphere_and_plane):
+    X, y = sphere_and_plane
+    model = CCDR("auto").fit(X, y)
+    assert model.n_components == "auto"
+    assert model.n_components_ == 4
+    assert model.embedding_.shape == (1000, 4)
+    assert model.get_feature_names_out().tolist() == [f"ccdr{i}" for i in range(4)]
+    np.testing.assert_allclose(model.embedding_, CCDR(4).fit(X, y).embedding_, atol=1e-8)
+    assert CCDR("auto").fit(X, np.where(y == "plane", y, None)).n_components_ == 3
+    assert model.truncated(2).n_components_ == 2
+
+
+def test_automatic_dimension_of_few_labels_is_that_of_all_points():
+    X, y, _ = make_swiss_roll(600, random_state=0)
+    few = hide_labels(y, keep=range(6))
+    assert CCDR("auto").fit(X, few).n_components_ == 3
+    assert CCDR("auto").fit(X).n_components_ == 3
+
+
+def test_automatic_dimension_in_a_search(sphere_and_plane):
+    X, y = sphere_and_plane
+    some = hide_labels(y, keep=np.arange(0, 1000, 2))
+    search = TransductiveSearchCV(
+        ManifoldClassifier(CCDR()), {"embedder__n_components": ["auto", 1, 2]}, cv=2
+    ).fit(X, some)
+    assert search.cv_results_["mean_test_score"].shape == (3,)
+
+
+def test_automatic_dimension_that_cannot_be_told():
+    with pytest.raises(ValueError, match="n_components='auto' can't be estimated, give a number"):
+        CCDR("auto", n_neighbors=2).fit(np.random.default_rng(0).standard_normal((6, 2)))
+    with pytest.raises(ValueError, match="n_components='most' must be an integer"):
+        CCDR("most").fit(np.random.default_rng(0).standard_normal((60, 2)))

@@ -193,7 +193,7 @@ def _map_key(maker: Any) -> Any:
     if maker is None:
         return None
     parameters = maker.get_params()
-    if hasattr(maker, "truncated"):
+    if hasattr(maker, "truncated") and isinstance(maker.n_components, Integral):
         del parameters["n_components"]
     if isinstance(maker, LaplacianClassifier):
         for name in ("n_eigenvectors", "penalty", "penalty_power"):

@@ -7,6 +7,7 @@ least with which it finds the goal's share of its true neighbours.
 
 from __future__ import annotations
 
+import copy
 from importlib.util import find_spec
 from typing import Any
 
@@ -85,6 +86,14 @@ class InvertedFileIndex(PointIndex):
             n_checked=self._n_checked,
         )
 
+    def joined(self, X: Any) -> InvertedFileIndex:
+        """Return an index that has new rows as well, sorted into the same lists."""
+        index = copy.copy(self)
+        index._X = self._with_rows(X)
+        index._rows = self._space.prepare(index._X)
+        index._lists = index._fill_lists()
+        return index
+
     def within(self, radius: float, X: Any = None) -> sp.csr_array:
         """Return all distances up to ``radius``, which lists can't promise: searched exactly."""
         exact = ExactIndex(self._X, self._space, n_jobs=self._n_jobs, copy=False)
@@ -110,7 +119,7 @@ class InvertedFileIndex(PointIndex):
 
     def __getstate__(self) -> dict[str, Any]:
         # Lists are filled again from the centroids: the same ones, and no foreign pickle.
-        return {**self.__dict__, "_lists": None}
+        return {**super().__getstate__(), "_lists": None}
 
     def _candidates(self, queries: Rows, k: int, own: NDArray[np.intp] | None) -> NDArray[np.intp]:
         """Return the k nearest rows in the scanned lists, -1 where these hold too few."""

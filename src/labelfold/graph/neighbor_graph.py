@@ -7,7 +7,7 @@ a function of its length (CCDR-2005 section 2, CCDR-MC section II.B.3 and append
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -108,7 +108,18 @@ class NeighborGraph:
         for array in arrays:
             array.flags.writeable = False
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Plain arrays, places once, and nothing that is computed when first asked for.
+        state = {one.name: getattr(self, one.name) for one in fields(self)}
+        distances = state.pop("distances")
+        state["places"] = (distances.indices, distances.indptr)
+        return {**state, "lengths": distances.data, "weights": self.weights.data}
+
     def __setstate__(self, state: dict[str, Any]) -> None:
+        indices, starts = state.pop("places")
+        shape = (len(starts) - 1, len(starts) - 1)
+        state["distances"] = sp.csr_array((state.pop("lengths"), indices, starts), shape=shape)
+        state["weights"] = sp.csr_array((state["weights"], indices, starts), shape=shape)
         self.__dict__.update(state)
         self.__post_init__()
 
@@ -352,17 +363,26 @@ def build_graph(
     radius = recipe.radius
     found = index.neighbors(n_neighbors) if radius is None else index.within(radius)
     progress("neighbours", 1, 1, note=index.report.backend)
-    occurrences = np.bincount(found.indices, minlength=n)
     if radius is None:
+        occurrences = np.bincount(found.indices, minlength=n)
         warn_of_hub(occurrences, n_neighbors, recipe.metric, stacklevel=3)
+    return graph_of_lists(found, given_scale, replace(recipe, n_neighbors=n_neighbors), index)
+
+
+def graph_of_lists(
+    found: sp.csr_array, scale: Scale | None, recipe: GraphRecipe, index: NeighborIndex
+) -> NeighborGraph:
+    """Return the graph that joins every point to those in its list; None for the "auto" scale."""
     distances = symmetrize(found)
+    n = distances.shape[0]
     if distances.nnz and not distances.data.any() and find_pieces(distances).max() == 0:
         raise ValueError(f"All {n} rows of X are equal: there is no geometry to embed.")
-    scale = automatic_scale(distances) if given_scale is None else given_scale
+    if scale is None:
+        scale = automatic_scale(distances)
     pair_scale = _pair_scale(scale, row_numbers(distances), distances.indices)
     data = edge_weights(distances.data, pair_scale, recipe.weights)
     weights = sp.csr_array((data, distances.indices, distances.indptr), shape=(n, n))
-    recipe = replace(recipe, n_neighbors=n_neighbors)
+    occurrences = np.bincount(found.indices, minlength=n)
     return NeighborGraph(distances, weights, scale, recipe, index, occurrences)
 
 

@@ -20,6 +20,7 @@ from sklearn.neighbors import NearestNeighbors
 from labelfold.graph.edges import row_numbers
 from labelfold.graph.furthest import Furthest, furthest_rows
 from labelfold.graph.group_means import distances_of_means
+from labelfold.graph.near_pairs import near_pairs
 from labelfold.graph.point_space import LEAST_ENTRY, PointSpace, Rows, middle, rows_are_equal
 from labelfold.threads import limit_threads
 
@@ -133,6 +134,19 @@ class PointIndex(ABC):
         self._rows = space.prepare(self._X, least=LEAST_ENTRY)
         self._center: NDArray[np.float64] | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Rows and parameters alone: what is made of them is made again, the same.
+        return {name: value for name, value in vars(self).items() if name != "_rows"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._rows = self._space.prepare(self._X)
+
+    @property
+    @abstractmethod
+    def report(self) -> SearchReport:
+        """How neighbours are found."""
+
     @property
     def n_points(self) -> int:
         """Number of indexed rows."""
@@ -198,6 +212,41 @@ class PointIndex(ABC):
         """Return an exact index of some of the indexed rows, numbered in their order."""
         return ExactIndex(self._X[rows], self._space, n_jobs=self._n_jobs, copy=False)
 
+    def query_back(self, new: PointIndex, n_neighbors: int) -> sp.csr_array:
+        """Return distances of the indexed rows to the nearest rows of another index."""
+        return new.query(self._X, n_neighbors)
+
+    def of_rows(self, X: Any) -> ExactIndex:
+        """Return an exact index of other rows."""
+        return ExactIndex(self._as_stored(X), self._space, n_jobs=self._n_jobs, copy=False)
+
+    def near(
+        self, X: Any, reach: NDArray[np.float64], reach_of_new: NDArray[np.float64], *, most: int
+    ) -> sp.csr_array | None:
+        """Return distances of new rows to all indexed ones within the reach of either.
+
+        None where there are more than ``most`` such pairs, or where the metric allows no quick
+        search. Some slightly farther pairs may be among them.
+        """
+        space, queries = self._space, self._space.prepare(self._as_stored(X))
+        if sp.issparse(queries) or space.search_metric != "euclidean":
+            return None
+        center = middle(self._rows)
+        reaches = space.to_search(reach_of_new), space.to_search(reach)
+        pairs = near_pairs(queries - center, self._rows - center, *reaches, most=most)
+        if pairs is None:
+            return None
+        exact = space.measure(queries, self._rows, pairs, np.empty(len(pairs[0])))
+        return to_rows(*pairs, space.from_search(exact), (queries.shape[0], self.n_points))
+
+    @abstractmethod
+    def within(self, radius: float, X: Any = None) -> sp.csr_array:
+        """Return distances up to ``radius``, of new rows or of the indexed rows to others."""
+
+    @abstractmethod
+    def joined(self, X: Any) -> PointIndex:
+        """Return an index that has new rows as well, numbered after the indexed ones."""
+
     def _exits_of_small(self, pieces: NDArray[Any], small: NDArray[np.intp], reach: int) -> Pairs:
         """Search more neighbours than any of the pieces has rows, all in one go."""
         rows = np.flatnonzero(np.isin(pieces, small))
@@ -238,6 +287,11 @@ class PointIndex(ABC):
         """Return distances of new rows to their nearest indexed rows."""
         queries = self._space.prepare(self._as_stored(X))
         return self._to_rows(*self.search_lists(queries, n_neighbors, own=None))
+
+    def _with_rows(self, X: Any) -> Any:
+        """Return the indexed rows, and new ones below them."""
+        both: Any = [self._X, self._as_stored(X)]
+        return sp.csr_array(sp.vstack(both)) if sp.issparse(self._X) else np.vstack(both)
 
     def _as_stored(self, X: Any) -> Any:
         """Return new rows dense or sparse as the indexed ones are."""
@@ -326,14 +380,25 @@ class ExactIndex(PointIndex):
         # Pairwise reduction expands |x - y|^2, which loses digits far from the origin.
         centered = dense and not tree and space.search_metric == "euclidean"
         self._center = middle(self._rows) if centered else None
-        self._search = NearestNeighbors(
-            algorithm=self._algorithm, metric=space.search_metric, n_jobs=n_jobs
-        ).fit(self._shift(self._rows))
+        self._search = self._make_search()
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        del state["_search"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._search = self._make_search()
 
     @property
     def report(self) -> SearchReport:
         """How neighbours are found."""
         return SearchReport(backend=f"scikit-learn {self._algorithm}")
+
+    def joined(self, X: Any) -> ExactIndex:
+        """Return an index that has new rows as well, numbered after the indexed ones."""
+        return ExactIndex(self._with_rows(X), self._space, n_jobs=self._n_jobs, copy=False)
 
     def within(self, radius: float, X: Any = None) -> sp.csr_array:
         """Return distances up to ``radius``, of new rows or of the indexed rows to others."""
@@ -370,6 +435,12 @@ class ExactIndex(PointIndex):
                 queries[rows], k, None if own is None else own[rows]
             )
         return indices, distances
+
+    def _make_search(self) -> NearestNeighbors:
+        search = NearestNeighbors(
+            algorithm=self._algorithm, metric=self._space.search_metric, n_jobs=self._n_jobs
+        )
+        return search.fit(self._shift(self._rows))
 
     def _widened(self, reach: float) -> float:
         """Return a reach that rounding in the search can't fall short of; the exact cut follows."""

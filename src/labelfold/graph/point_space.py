@@ -79,11 +79,11 @@ class PointSpace:
             return distances**2
         return distances**2 / 2 if self.metric == "cosine" else distances
 
-    def to_search(self, radius: float) -> float:
-        """Turn a radius of the metric into one between prepared rows."""
+    def to_search(self, distances: Any) -> Any:
+        """Turn a distance of the metric, or an array of them, into ones between prepared rows."""
         if self.metric == "sqeuclidean":
-            return float(np.sqrt(radius))
-        return float(np.sqrt(2 * radius)) if self.metric == "cosine" else radius
+            return np.sqrt(distances)
+        return np.sqrt(2 * distances) if self.metric == "cosine" else distances
 
     def between(self, a: Rows, b: Rows) -> NDArray[np.float64]:
         """Return all distances between the prepared rows of ``a`` and of ``b``."""

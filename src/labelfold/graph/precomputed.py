@@ -13,7 +13,7 @@ from labelfold.graph.furthest import Furthest, lowest_if_touching
 from labelfold.graph.group_means import average, means_apart
 from labelfold.graph.neighbors import Pairs, SearchReport, same_entries, shortest_of_each, to_rows
 
-__all__ = ["PrecomputedIndex"]
+__all__ = ["PrecomputedIndex", "keep_nearest"]
 
 
 class PrecomputedIndex:
@@ -28,6 +28,12 @@ class PrecomputedIndex:
         self._given = distances
         self._off_diagonal = _explicit_rows(distances, drop_diagonal=True)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"given": self._given}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        PrecomputedIndex.__init__(self, state["given"])
+
     @property
     def report(self) -> SearchReport:
         """How neighbours are found."""
@@ -40,11 +46,11 @@ class PrecomputedIndex:
 
     def neighbors(self, n_neighbors: int) -> sp.csr_array:
         """Return distances of every indexed row to its nearest others."""
-        return _keep_nearest(self._off_diagonal, n_neighbors)
+        return keep_nearest(self._off_diagonal, n_neighbors)
 
     def query(self, X: Any, n_neighbors: int) -> sp.csr_array:
         """Return distances of new rows to their nearest indexed rows."""
-        return _keep_nearest(_explicit_rows(X), n_neighbors)
+        return keep_nearest(_explicit_rows(X), n_neighbors)
 
     def within(self, radius: float, X: Any = None) -> sp.csr_array:
         """Return distances up to ``radius``, of new rows or of the indexed rows to others."""
@@ -131,7 +137,7 @@ class PrecomputedIndex:
         return np.asarray(given.toarray() if sp.issparse(self._given) else given)
 
 
-def _keep_nearest(rows: sp.csr_array, n_neighbors: int) -> sp.csr_array:
+def keep_nearest(rows: sp.csr_array, n_neighbors: int) -> sp.csr_array:
     """Keep the ``n_neighbors`` smallest entries of every row, ties by column number."""
     row_of = row_numbers(rows)
     counts = np.diff(rows.indptr)
@@ -141,7 +147,9 @@ def _keep_nearest(rows: sp.csr_array, n_neighbors: int) -> sp.csr_array:
             f"neighbours, fewer than n_neighbors={n_neighbors}: compute them with at least "
             "that many, or lower n_neighbors."
         )
-    order = np.lexsort((rows.indices, rows.data, row_of))
+    if not rows.has_sorted_indices:
+        rows = rows.sorted_indices()
+    order = np.lexsort((rows.data, row_of))  # which leaves ties in their order
     rank = np.arange(len(order)) - np.repeat(rows.indptr[:-1], counts)
     chosen = order[rank < n_neighbors]
     return to_rows(row_of[chosen], rows.indices[chosen], rows.data[chosen], rows.shape)

@@ -6,6 +6,7 @@ Laplacian eigenmaps would: the classes draw together, the rest follows its neigh
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -13,16 +14,19 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from labelfold.exceptions import FewNeighborsWarning
 from labelfold.extend.nystrom import extend_by_degree
-from labelfold.graph import NeighborGraph
+from labelfold.graph import IntrinsicDimension, NeighborGraph
 from labelfold.graph.adjacency import SparseAdjacency, with_class_nodes
 from labelfold.labels import PartialLabels
 from labelfold.progress import Progress
-from labelfold.spectral.eigenmap import EigenmapEmbedder, eigenmap
+from labelfold.solvers.eigen import Eigenpairs
+from labelfold.spectral.eigenmap import EigenmapEmbedder
 from labelfold.threads import limit_threads
 
 __all__ = ["CCDR"]
 
+AUTO = "auto"
 LEAST_BETA, LARGEST_BETA = 1e-100, 1e100  # products with any weight stay in float64's range
 
 
@@ -31,8 +35,10 @@ class CCDR(EigenmapEmbedder):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Dimension of the map.
+    n_components : int or "auto", default=2
+        Dimension of the map. "auto" is the largest intrinsic dimension of a class, plus one
+        (CCDR-MC section V.D); that of all points where no class has labels enough to tell. See
+        :class:`IntrinsicDimension`.
     beta : float, default=1.0
         Weight of the geometry against the labels. Small: classes collapse into their centres;
         large: labels count for nothing, and the map tends to :class:`LaplacianEigenmaps`.
@@ -54,7 +60,8 @@ class CCDR(EigenmapEmbedder):
         "auto" is dense up to 1,000 points; beyond, ARPACK for few dimensions and
         Chebyshev-filtered subspace iteration for many.
     random_state : int, RandomState instance or None, default=None
-        Fixes the approximate search; nothing else is random.
+        Fixes the approximate search and the samples for ``n_components="auto"``; nothing else is
+        random.
     n_jobs : int, default=None
         Bound on the number of threads; None leaves it to the libraries.
     verbose : int, default=0
@@ -68,6 +75,8 @@ class CCDR(EigenmapEmbedder):
         Where the class nodes came to lie.
     classes_ : ndarray of shape (n_classes,)
         Classes with a labelled point, sorted.
+    n_components_ : int
+        Dimension of the map, also where it was estimated.
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of the map, ascending, without the trivial zero.
     graph_ : NeighborGraph
@@ -122,7 +131,7 @@ class CCDR(EigenmapEmbedder):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | str = 2,
         *,
         beta: float = 1.0,
         n_neighbors: int = 12,
@@ -185,6 +194,10 @@ class CCDR(EigenmapEmbedder):
     def _check_labels(self, y: Any, n_samples: int) -> PartialLabels:
         return PartialLabels.from_optional_y(y, n_samples=n_samples)
 
+    def _check_dimension(self, labels: PartialLabels) -> None:
+        if self.n_components != AUTO:
+            super()._check_dimension(labels)
+
     def _check_parameters(self, labels: PartialLabels) -> None:
         super()._check_parameters(labels)
         beta: Any = self.beta
@@ -199,29 +212,61 @@ class CCDR(EigenmapEmbedder):
     def _embed(
         self, X: Any, graph: NeighborGraph, labels: PartialLabels, progress: Progress
     ) -> None:
+        n_components: Any = self.n_components
+        if n_components == AUTO:
+            n_components = self._estimate_dimension(X, labels)
+        self.classes_, self._codes = labels.classes, labels.codes
+        self._solve(self._join(graph, labels.codes), n_components, progress)
+
+    def _groups(self, n_points: int) -> NDArray[np.intp]:
+        """Return the class of every point that has one; those beyond the fit's have none."""
+        return np.pad(self._codes, (0, n_points - len(self._codes)), constant_values=-1)
+
+    def _adjacency(self, graph: NeighborGraph) -> SparseAdjacency:
+        if len(self.classes_) == 0:
+            return SparseAdjacency(graph.weights)
         class_weight, edge_weight = self._balance()
-        n_classes = labels.n_classes
-        graph = self._join(graph, labels.codes)
-        if n_classes:
-            adjacency = with_class_nodes(
-                graph.weights,
-                labels.membership(),
-                class_weight=class_weight,
-                edge_weight=edge_weight,
-            )
-        else:
-            adjacency = SparseAdjacency(graph.weights)
-        pairs = eigenmap(adjacency, self.n_components, solver=self.eigen_solver, progress=progress)
-        self.graph_ = graph
-        self.classes_ = labels.classes
-        self.eigenvalues_ = pairs.values
-        self.class_centers_ = pairs.vectors[:n_classes]
-        self.embedding_ = pairs.vectors[n_classes:]
-        self.certificate_ = pairs.certificate
+        return with_class_nodes(
+            graph.weights,
+            PartialLabels(self._groups(graph.n_points), self.classes_).membership(),
+            class_weight=class_weight,
+            edge_weight=edge_weight,
+        )
+
+    def _set_map(self, graph: NeighborGraph, pairs: Eigenpairs) -> None:
+        super()._set_map(graph, pairs)
+        self.class_centers_ = pairs.vectors[: len(self.classes_)]
+        self.n_components_ = len(pairs.values)
+
+    def _vectors(self) -> NDArray[np.float64]:
+        return np.vstack([self.class_centers_, self.embedding_])
 
     def _keep(self, n_components: int) -> None:
         super()._keep(n_components)
         self.class_centers_ = self.class_centers_[:, :n_components]
+        self.n_components_ = n_components
+
+    def _estimate_dimension(self, X: Any, labels: PartialLabels) -> int:
+        """Return the largest dimension of a class plus one, as far as the points allow."""
+        seed = 0 if self.random_state is None else self.random_state
+        model = IntrinsicDimension(metric=self.metric, random_state=seed, verbose=self.verbose)
+        with warnings.catch_warnings():
+            # Classes with too few labels to tell are left out.
+            warnings.simplefilter("ignore", FewNeighborsWarning)
+            try:
+                model.fit(X, labels.codes)
+            except ValueError as error:
+                raise ValueError(
+                    f"n_components='auto' can't be estimated, give a number instead: {error}"
+                ) from error
+        known = model.class_dimensions_[~np.isnan(model.class_dimensions_)]
+        largest = float(np.max(known, initial=0)) if len(known) else model.dimension_
+        if np.isinf(largest):
+            raise ValueError(
+                "n_components='auto' can't be estimated, since the dimension seems to be infinite: "
+                "give a number instead."
+            )
+        return min(max(1, round(largest)) + 1, len(labels) + labels.n_classes - 1)
 
     def _extend(self, X: Any, found: sp.csr_array) -> NDArray[np.float64]:
         relative = self.graph_.weigh(found, relative=True)

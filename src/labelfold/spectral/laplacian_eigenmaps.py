@@ -18,8 +18,8 @@ from labelfold.graph.adjacency import SparseAdjacency
 from labelfold.graph.edges import row_numbers
 from labelfold.labels import PartialLabels
 from labelfold.progress import Progress
-from labelfold.solvers.eigen import check_normalization
-from labelfold.spectral.eigenmap import EigenmapEmbedder, eigenmap
+from labelfold.solvers.eigen import Eigenpairs, check_normalization
+from labelfold.spectral.eigenmap import EigenmapEmbedder
 
 __all__ = ["LaplacianEigenmaps"]
 
@@ -186,22 +186,22 @@ class LaplacianEigenmaps(EigenmapEmbedder):
     def _embed(
         self, X: Any, graph: NeighborGraph, labels: PartialLabels, progress: Progress
     ) -> None:
-        graph = self._join(graph)
+        self._solve(self._join(graph), self.n_components, progress)
+
+    @property
+    def _problem(self) -> str:
+        return self.normalization
+
+    def _adjacency(self, graph: NeighborGraph) -> SparseAdjacency:
         weights = graph.weights
         if self.density:
             power = self._degree_power(graph)
             weights = _divided(weights, power[row_numbers(weights)] * power[weights.indices])
-        pairs = eigenmap(
-            SparseAdjacency(weights),
-            self.n_components,
-            normalization=self.normalization,
-            solver=self.eigen_solver,
-            progress=progress,
-        )
-        self.graph_ = graph
-        self.eigenvalues_ = pairs.values
-        self.embedding_ = self._after_steps(pairs.vectors, pairs.values)
-        self.certificate_ = pairs.certificate
+        return SparseAdjacency(weights)
+
+    def _set_map(self, graph: NeighborGraph, pairs: Eigenpairs) -> None:
+        super()._set_map(graph, pairs)
+        self.embedding_ = self._after_steps(self.embedding_, pairs.values)
 
     def _extend(self, X: Any, found: sp.csr_array) -> NDArray[np.float64]:
         relative = self.graph_.weigh(found, relative=True)
