@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from labelfold import (
         classify,
         datasets,
+        ensemble,
         evaluate,
         exceptions,
         extend,
@@ -29,9 +30,11 @@ if TYPE_CHECKING:
         LeastSquaresClassifier,
         ManifoldClassifier,
     )
+    from labelfold.ensemble import ResampledEmbedding
     from labelfold.evaluate import LabeledKFold, TransductiveSearchCV, draw_labeled
     from labelfold.graph import IntrinsicDimension, NeighborGraph
     from labelfold.labels import PartialLabels, hide_labels
+    from labelfold.persistence import load, save
     from labelfold.plotting import EmbeddingDisplay
     from labelfold.semidefinite import (
         FurthestNeighborUnfolding,
@@ -56,6 +59,7 @@ __all__ = [
     "MaximumVarianceUnfolding",
     "NeighborGraph",
     "PartialLabels",
+    "ResampledEmbedding",
     "SupervisedLLE",
     "SupervisedSemidefiniteEmbedding",
     "TransductiveSearchCV",
@@ -63,13 +67,16 @@ __all__ = [
     "classify",
     "datasets",
     "draw_labeled",
+    "ensemble",
     "evaluate",
     "exceptions",
     "extend",
     "graph",
     "hide_labels",
     "labels",
+    "load",
     "plotting",
+    "save",
     "semidefinite",
     "solvers",
     "spectral",
@@ -90,11 +97,14 @@ _HOME = {
     "MaximumVarianceUnfolding": "labelfold.semidefinite",
     "NeighborGraph": "labelfold.graph",
     "PartialLabels": "labelfold.labels",
+    "ResampledEmbedding": "labelfold.ensemble",
     "SupervisedLLE": "labelfold.spectral",
     "SupervisedSemidefiniteEmbedding": "labelfold.semidefinite",
     "TransductiveSearchCV": "labelfold.evaluate",
     "draw_labeled": "labelfold.evaluate",
     "hide_labels": "labelfold.labels",
+    "load": "labelfold.persistence",
+    "save": "labelfold.persistence",
 }
 
 

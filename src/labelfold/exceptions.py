@@ -12,12 +12,22 @@ __all__ = [
     "GraphMismatchError",
     "HubnessWarning",
     "InfeasibleMapWarning",
+    "ModelFileError",
+    "ModelVersionWarning",
     "UnreachedPointsWarning",
 ]
 
 
 class GraphMismatchError(ValueError):
     """A graph or basis was handed to ``fit`` that belongs to other rows or other parameters."""
+
+
+class ModelFileError(ValueError):
+    """A file is none that ``labelfold.save`` wrote, was cut short or altered, or is too new."""
+
+
+class ModelVersionWarning(UserWarning):
+    """A file was saved with another release of labelfold or scikit-learn."""
 
 
 class DisconnectedGraphWarning(UserWarning):

@@ -1,0 +1,241 @@
+"""``save`` and ``load``: what is checked on the way, and what is said about it."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import warnings
+import zipfile
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy
+import sklearn
+import skops
+import skops.io
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from labelfold._version import __version__
+from labelfold.exceptions import ModelFileError, ModelVersionWarning
+from labelfold.persistence.audit import find_foreign, find_lost_keys
+from labelfold.persistence.container import MANIFEST, SCHEMA, opened, write_container
+from labelfold.persistence.storable import complete, to_storable
+from labelfold.persistence.trusted_types import TRUSTED_TYPES
+from labelfold.persistence.whole_file import replacing
+
+__all__ = ["load", "save"]
+
+FORMAT = 1  # raised when files can no longer be read by earlier releases
+
+VERSIONS = {
+    "labelfold": __version__,
+    "scikit-learn": sklearn.__version__,
+    "numpy": np.__version__,
+    "scipy": scipy.__version__,
+    "skops": skops.__version__,
+    "python": platform.python_version(),
+}
+WARNED_ABOUT = ("labelfold", "scikit-learn")  # whose releases change what attributes mean
+
+
+def save(estimator: Any, path: str | os.PathLike[str], *, compact: bool = False) -> None:
+    """Write a fitted estimator to a file that :func:`load` opens without running code.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted estimator of labelfold or scikit-learn, a pipeline or search of these included.
+    path : str or path-like
+        The file; ".skops" is the usual ending. A file that exists is replaced, as a whole or, if
+        anything goes wrong, not at all.
+    compact : bool, default=False
+        Keep only what ``transform`` and ``predict`` need, and the certificate: not the graph's
+        edges, nor results for the rows of fit such as ``transduction_``. The rows themselves stay,
+        since new ones are placed among them. Methods that extend by kernel regression fit it now,
+        if they have not yet.
+
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError
+        If the estimator is not fitted: parameters alone are better kept as code.
+    TypeError
+        If it holds what cannot be restored without running code of others, such as a function for
+        a metric or an estimator of another library.
+
+    See Also
+    --------
+    load : Open such a file.
+
+    Notes
+    -----
+    The file is one of skops with a checksum: arrays, and a description of what they are the parts
+    of. Neighbour searches are stored as the rows they search and built anew, the same, on loading.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import labelfold
+    >>> from labelfold.datasets import make_swiss_roll
+    >>> X, y, _ = make_swiss_roll(300, random_state=0)
+    >>> model = labelfold.CCDR().fit(X[:200], y[:200])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     labelfold.save(model, Path(folder, "roll.skops"))
+    ...     again = labelfold.load(Path(folder, "roll.skops"))
+    >>> bool((again.transform(X[200:]) == model.transform(X[200:])).all())
+    True
+    """
+    if not isinstance(estimator, BaseEstimator):
+        raise TypeError(
+            f"estimator is of type {type(estimator).__name__}: save takes fitted estimators of "
+            "labelfold and scikit-learn."
+        )
+    check_is_fitted(estimator)
+    described = _describe(to_storable(estimator, compact=compact), type(estimator).__name__)
+    manifest = {
+        "format": FORMAT,
+        "estimator": type(estimator).__name__,
+        "compact": bool(compact),
+        "versions": VERSIONS,
+    }
+    with zipfile.ZipFile(described) as members, replacing(Path(path)) as stream:
+        write_container(stream, manifest, members)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Open a file that :func:`save` wrote.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+
+    Returns
+    -------
+    estimator
+        The fitted estimator; on the same versions of the libraries its predictions are those of
+        the one that was saved, to the last bit.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is of another kind, cut short, altered, of a newer format, or holds a type that
+        is none of labelfold, NumPy, SciPy and scikit-learn.
+
+    Warns
+    -----
+    ModelVersionWarning
+        If it was saved with another release of labelfold or scikit-learn.
+
+    See Also
+    --------
+    save : Write such a file, with an example.
+
+    Notes
+    -----
+    No code from the file runs, and memory stays in proportion to its size. The checksum finds
+    accidents, not forgers: a file from somebody who wishes you ill can still hold wrong numbers, or
+    such as crash the process when the estimator is used.
+    """
+    path = Path(path)
+    with opened(path) as file:
+        manifest = _read_manifest(path, file)
+        _refuse_foreign(path, file, manifest["versions"])
+        _compare_versions(path, manifest["versions"])
+        try:
+            estimator = complete(skops.io.load(file.fp, trusted=list(TRUSTED_TYPES)))
+        except Exception as error:  # of whatever library has changed since
+            raise ModelFileError(
+                f"{path} cannot be restored here ({type(error).__name__}: {error}). It was saved "
+                f"with {_listed(manifest['versions'])}: install these, or fit again."
+            ) from error
+    if not isinstance(estimator, BaseEstimator):
+        raise ModelFileError(f"{path} holds a {type(estimator).__name__} and no estimator.")
+    return estimator
+
+
+def _describe(estimator: Any, name: str) -> BytesIO:
+    """Return the estimator as a file of skops, or say what in it cannot be one."""
+    advice = (
+        "files hold no functions, and no types but those of labelfold, NumPy, SciPy and "
+        "scikit-learn that are known to be harmless. Replace it (a metric, by its name), or use "
+        "joblib.dump for readers who trust you."
+    )
+    buffer = BytesIO()
+    try:
+        skops.io.dump(estimator, buffer)
+    except Exception as error:
+        raise TypeError(f"{name} cannot be saved ({error}): {advice}") from error
+    with zipfile.ZipFile(buffer) as file:
+        schema = file.read(SCHEMA)
+        foreign = find_foreign(schema, file.namelist())
+    for kind, place in foreign.items():
+        where = f" as {place}" if place else ""
+        raise TypeError(f"{name} cannot be saved with {kind}{where}: {advice}")
+    for place in find_lost_keys(schema):
+        raise TypeError(
+            f"{name} cannot be saved with the keys of {place}, which are neither text nor plain "
+            "numbers and would not come back as they are: use others."
+        )
+    return buffer
+
+
+def _read_manifest(path: Path, file: zipfile.ZipFile) -> dict[str, Any]:
+    try:
+        manifest = json.loads(file.read(MANIFEST))
+        number, versions = manifest["format"], manifest["versions"]
+        is_valid = isinstance(number, int) and all(
+            isinstance(versions[name], str) for name in VERSIONS
+        )
+    except Exception as error:
+        raise ModelFileError(f"{path} has no readable {MANIFEST}: {error!r}") from error
+    if not is_valid:
+        raise ModelFileError(f"{path} has a {MANIFEST} without format and versions.")
+    if number > FORMAT:
+        raise ModelFileError(
+            f"{path} was saved by labelfold {versions['labelfold']} in format {number}, and "
+            f"labelfold {__version__} reads formats up to {FORMAT}: upgrade labelfold."
+        )
+    return dict(manifest)
+
+
+def _refuse_foreign(path: Path, file: zipfile.ZipFile, versions: dict[str, str]) -> None:
+    try:
+        foreign = find_foreign(file.read(SCHEMA), file.namelist())
+    except Exception as error:
+        raise ModelFileError(
+            f"{path} has a {SCHEMA} that cannot be read here ({error}). It was saved with "
+            f"{_listed(versions)}: install these, or fit again."
+        ) from error
+    if foreign:
+        raise ModelFileError(
+            f"{path} holds {', '.join(foreign)}, which labelfold.save never writes: do not open it "
+            "with anything else unless you trust who made it."
+        )
+
+
+def _compare_versions(path: Path, saved: dict[str, str]) -> None:
+    different = [name for name in WARNED_ABOUT if _release(saved[name]) != _release(VERSIONS[name])]
+    if different:
+        here = {name: VERSIONS[name] for name in different}
+        there = {name: saved[name] for name in different}
+        warnings.warn(
+            f"{path} was saved with {_listed(there)} and is opened with {_listed(here)}: results "
+            "may differ. Install the former, or fit and save again.",
+            ModelVersionWarning,
+            stacklevel=3,
+        )
+
+
+def _release(version: str) -> list[str]:
+    """Return the first two numbers of a version."""
+    return re.findall(r"\d+", version)[:2]
+
+
+def _listed(versions: dict[str, str]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in versions.items())
