@@ -13,6 +13,7 @@ from labelfold import (
     LeastSquaresClassifier,
     ManifoldClassifier,
     MaximumVarianceUnfolding,
+    ResampledEmbedding,
     SupervisedLLE,
     SupervisedSemidefiniteEmbedding,
 )
@@ -35,6 +36,8 @@ ESTIMATORS = [
     LaplacianClassifier(),
     LaplacianClassifier("auto", penalty="auto"),
     LaplacianClassifier(10, normalization="degree", weights="heat", eigen_solver="arpack"),
+    ResampledEmbedding(),
+    ResampledEmbedding(LaplacianEigenmaps(1), n_subsamples=2, subsample_size=15, random_state=0),
     LeastSquaresClassifier(),
     ManifoldClassifier(),
     ManifoldClassifier(PCA(), head="knn"),

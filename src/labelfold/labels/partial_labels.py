@@ -120,6 +120,12 @@ class PartialLabels:
         """Return the labels of rows that have one."""
         return np.asarray(self.classes[self.codes[rows]])
 
+    def to_y(self) -> NDArray[np.object_]:
+        """Return one label a row, None for an unlabelled one."""
+        y = np.full(len(self), None, dtype=object)
+        y[self.mask] = self.at(np.flatnonzero(self.mask))
+        return y
+
     def membership(self) -> sp.csr_array:
         """Return C with c_ki = 1 where row i carries class k (CCDR-MC section III.A)."""
         rows = np.flatnonzero(self.mask)

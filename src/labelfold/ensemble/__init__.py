@@ -1,0 +1,5 @@
+"""Many maps of few points in place of one map of many."""
+
+from labelfold.ensemble.resampled_embedding import ResampledEmbedding
+
+__all__ = ["ResampledEmbedding"]

@@ -1,0 +1,353 @@
+"""Maps of subsamples, averaged (CCDR-MC section V, second scenario, and appendix III).
+
+An eigendecomposition of many points is replaced by several of few: every subsample has its own map
+f(x, c) of any point (eq. 19), the maps are turned onto each other, and their mean is the map. How
+far they are apart at a point tells how far to trust it there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    MetaEstimatorMixin,
+    TransformerMixin,
+    clone,
+)
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from labelfold.classify.embedding import as_array, embed
+from labelfold.ensemble.alignment import align
+from labelfold.ensemble.resampling_certificate import ResamplingCertificate
+from labelfold.ensemble.subsamples import Subsamples, draw_subsamples
+from labelfold.labels import PartialLabels
+from labelfold.progress import Progress, show_progress
+from labelfold.spectral import CCDR
+from labelfold.threads import limit_threads
+
+__all__ = ["ResampledEmbedding"]
+
+Array = NDArray[np.float64]
+
+SCALED = "scaled"
+LEAST_NEIGHBORS = 3  # below it a neighbour graph falls apart
+
+
+class ResampledEmbedding(
+    ClassNamePrefixFeaturesOutMixin, MetaEstimatorMixin, TransformerMixin, BaseEstimator
+):
+    """The mean of maps of subsamples, for more points than one map can be made of.
+
+    Parameters
+    ----------
+    embedder : transformer, default=None
+        What each subsample is embedded by: an embedder of this library, or any transformer with
+        ``transform``. None is :class:`CCDR` with its defaults.
+    n_subsamples : int, default=8
+        Number of subsamples.
+    subsample_size : int, default=5000
+        Rows of each. With as many rows as X has there is one map, that of the embedder itself.
+    n_neighbors : "scaled", int or None, default="scaled"
+        Neighbours in a subsample's graph, for embedders with such a parameter. "scaled" lowers the
+        embedder's number by the root of the subsample's share of the rows, to 3 at the least. None
+        leaves it as it is.
+    chunk_size : int, default=5000
+        Rows that are mapped at a time, which bounds the memory.
+    random_state : int, RandomState instance or None, default=None
+        Draws the subsamples, and is handed on to the embedder.
+    n_jobs : int, default=None
+        Bound on the number of threads, handed on to the embedder; None leaves both alone.
+    verbose : int, default=0
+        1 shows progress on stderr.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The mean map of all rows.
+    spread_ : ndarray of shape (n_samples,)
+        Root mean squared distance of the subsamples' maps of a row from their mean, in units of
+        the map.
+    members_ : list of transformers
+        The fitted maps, one a subsample.
+    motions_ : list of Motion
+        What turns each of them onto the mean.
+    subsamples_ : list of ndarray of shape (subsample_size,)
+        The rows of each.
+    certificate_ : ResamplingCertificate
+        How good the solves are, and how well the maps agree on the rows they share.
+    n_neighbors_ : int or None
+        Neighbours in the subsamples' graphs.
+    beta_ : float or None
+        beta of the subsamples' maps, where the embedder has one.
+    n_features_in_ : int
+        Number of features seen in fit.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X has string names.
+
+    See Also
+    --------
+    CCDR : The map itself, which takes hundreds of thousands of rows.
+
+    Notes
+    -----
+    Every subsample has all labelled rows, up to half its size, and other rows of its own. Maps are
+    aligned on the rows they share and the class centres. A labelled row is mapped with its label,
+    f(x, c), any other with f(x, 0).
+
+    In a graph with a ``radius`` a subsample's degrees shrink with its size, so that beta grows by
+    n_samples / subsample_size: eq. 22 holds beta n fixed. The degrees of a graph of nearest
+    neighbours do not depend on the number of points, and beta stays.
+
+    Neighbours are farther in a subsample. As many of them as in all rows would blur its map, a bias
+    that no mean takes away; as small a neighbourhood would hold hardly any. Halfway, the map of a
+    subsample has more noise than its embedder would have alone, and the mean takes that away.
+
+    The maps of subsamples tend to that of all rows as these grow (appendix III). Small ones cost
+    accuracy: prefer the embedder itself where time and memory allow it.
+
+    References
+    ----------
+    R. Raich, S. B. Damelin, J. A. Costa and A. O. Hero III, "Classification constraint
+    dimensionality reduction".
+
+    Examples
+    --------
+    >>> from labelfold import CCDR, ResampledEmbedding, hide_labels
+    >>> from labelfold.datasets import make_swiss_roll
+    >>> X, y, _ = make_swiss_roll(2000, random_state=0)
+    >>> model = ResampledEmbedding(CCDR(2), n_subsamples=4, subsample_size=500, random_state=0)
+    >>> model.fit(X, hide_labels(y, keep=range(100))).embedding_.shape
+    (2000, 2)
+    >>> coordinates, spread = model.transform(X[:3] + 0.1, return_spread=True)
+    >>> spread.shape
+    (3,)
+    """
+
+    takes_partial_labels = True
+
+    def __init__(
+        self,
+        embedder: Any = None,
+        *,
+        n_subsamples: int = 8,
+        subsample_size: int = 5000,
+        n_neighbors: int | str | None = SCALED,
+        chunk_size: int = 5000,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.embedder = embedder
+        self.n_subsamples = n_subsamples
+        self.subsample_size = subsample_size
+        self.n_neighbors = n_neighbors
+        self.chunk_size = chunk_size
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Embed subsamples of the rows of X, and map all rows by the mean of them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Points; not distances.
+        y : array-like of shape (n_samples,), default=None
+            Labels; -1, None, NaN and pandas.NA are unlabelled.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X = self._check_rows(X, reset=True)
+        labels = PartialLabels.from_optional_y(y, n_samples=X.shape[0])
+        self._check_parameters()
+        with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
+            subsamples = self._draw(labels)
+            self.subsamples_ = subsamples.rows
+            embedded = self._embed_members(X, labels.to_y(), progress)
+            self.motions_, errors = align(self._shared_maps(embedded, len(subsamples.shared)))
+            self.certificate_ = ResamplingCertificate.of(self.members_, errors)
+
+            def place(number: int, rows: NDArray[np.intp]) -> Array:
+                return self._place_fitted(number, X, labels.to_y(), rows, embedded[number])
+
+            self.embedding_, self.spread_ = self._average(place, X.shape[0], progress)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Embed the rows of X and return their coordinates; see :meth:`fit`.
+
+        Returns
+        -------
+        embedding : ndarray of shape (n_samples, n_components)
+            ``embedding_``.
+        """
+        return np.array(self.fit(X, y).embedding_)
+
+    def transform(self, X: Any, *, return_spread: bool = False) -> Any:
+        """Map new rows, each by itself and without labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_new, n_features)
+            Rows.
+        return_spread : bool, default=False
+            Return the spread as well.
+
+        Returns
+        -------
+        coordinates : ndarray of shape (n_new, n_components)
+            Mean of the subsamples' maps. A row of a subsample has its own coordinates in that map.
+        spread : ndarray of shape (n_new,)
+            As ``spread_``; if ``return_spread``.
+        """
+        check_is_fitted(self)
+        X = self._check_rows(X, reset=False)
+        with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
+
+            def place(number: int, rows: NDArray[np.intp]) -> Array:
+                return np.asarray(as_array(self.members_[number].transform(X[rows])))
+
+            coordinates, spread = self._average(place, X.shape[0], progress)
+        return (coordinates, spread) if return_spread else coordinates
+
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=np.float64,
+            ensure_min_samples=2 if reset else 1,
+        )
+
+    def _check_parameters(self) -> None:
+        for name, least in (("n_subsamples", 1), ("subsample_size", 2), ("chunk_size", 1)):
+            _check_integer(name, getattr(self, name), least)
+        if self.n_neighbors is not None and self.n_neighbors != SCALED:
+            _check_integer("n_neighbors", self.n_neighbors, 1, f", {SCALED!r} or None")
+        if self.embedder is not None and not hasattr(self.embedder, "transform"):
+            raise ValueError(
+                f"embedder={self.embedder!r} has no transform, by which rows outside a subsample "
+                "are mapped: give one that has, such as CCDR(n_components=5), or None."
+            )
+        if getattr(self.embedder, "metric", None) == "precomputed":
+            raise ValueError(
+                "embedder has metric='precomputed', and subsamples are drawn of points: give the "
+                "points, and the embedder their metric."
+            )
+
+    def _draw(self, labels: PartialLabels) -> Subsamples:
+        everything = np.arange(len(labels))
+        if self.subsample_size >= len(labels):
+            return Subsamples(everything, [everything])
+        if self.subsample_size < labels.n_classes:
+            raise ValueError(
+                f"subsample_size={self.subsample_size} is less than the {labels.n_classes} classes "
+                "of y, of each of which a subsample needs a row: raise it."
+            )
+        rng = check_random_state(self.random_state)
+        return draw_subsamples(labels, self.n_subsamples, self.subsample_size, rng)
+
+    def _embed_members(self, X: Any, y: NDArray[Any], progress: Progress) -> list[Array]:
+        """Fit the members, and return the coordinates that each has given to its own rows."""
+        member = self._make_member(len(y))
+        self.members_, embedded = [], []
+        for number, rows in enumerate(self.subsamples_):
+            progress("subsamples", number, len(self.subsamples_))
+            member = clone(member)
+            coordinates = embed(member, X[rows], y[rows], PartialLabels.from_y(y[rows]))
+            embedded.append(np.asarray(as_array(coordinates), dtype=float))
+            self.members_.append(member)
+            if hasattr(member, "n_components_"):  # all maps need the dimension of the first
+                member = clone(member).set_params(n_components=member.n_components_)
+        progress("subsamples", len(self.subsamples_), len(self.subsamples_))
+        return embedded
+
+    def _make_member(self, n_samples: int) -> Any:
+        """Return the embedder as it is fitted on a subsample."""
+        member = CCDR() if self.embedder is None else clone(self.embedder)
+        share = min(self.subsample_size / n_samples, 1.0)
+        by_radius = getattr(member, "radius", None) is not None
+        changed: dict[str, Any] = {}
+        if hasattr(member, "n_neighbors") and self.n_neighbors is not None and not by_radius:
+            asked: Any = self.n_neighbors
+            if asked == SCALED:
+                scaled = max(LEAST_NEIGHBORS, round(np.sqrt(share) * member.n_neighbors))
+                asked = min(member.n_neighbors, scaled)
+            changed["n_neighbors"] = asked
+        if hasattr(member, "beta") and by_radius:
+            changed["beta"] = member.beta / share  # CCDR-MC eq. 22: beta n is the same
+        if self.n_jobs is not None and hasattr(member, "n_jobs"):
+            changed["n_jobs"] = self.n_jobs
+        if getattr(member, "random_state", 0) is None and self.random_state is not None:
+            changed["random_state"] = check_random_state(self.random_state).randint(2**31 - 1)
+        member.set_params(**changed)
+        self.n_neighbors_ = getattr(member, "n_neighbors", None)
+        self.beta_ = getattr(member, "beta", None)
+        return member
+
+    def _shared_maps(self, embedded: list[Array], n_shared: int) -> list[Array]:
+        """Return what the members are aligned by: their class centres and the shared rows."""
+        maps = []
+        for member, coordinates in zip(self.members_, embedded, strict=True):
+            centers = getattr(member, "class_centers_", np.empty((0, coordinates.shape[1])))
+            maps.append(np.vstack([centers, coordinates[:n_shared]]))
+        return maps
+
+    def _place_fitted(
+        self, number: int, X: Any, y: NDArray[Any], rows: NDArray[np.intp], own: Array
+    ) -> Array:
+        """Return a member's coordinates of rows of fit: its own ones as they are embedded."""
+        member, its_rows = self.members_[number], self.subsamples_[number]
+        order = np.argsort(its_rows)
+        nearest = np.minimum(np.searchsorted(its_rows, rows, sorter=order), len(order) - 1)
+        position = order[nearest]
+        known = its_rows[position] == rows
+        coordinates = np.empty((len(rows), own.shape[1]))
+        coordinates[known] = own[position[known]]
+        others = rows[~known]
+        if len(others) and hasattr(member, "transform_labeled"):
+            coordinates[~known] = member.transform_labeled(X[others], y[others])
+        elif len(others):
+            coordinates[~known] = as_array(member.transform(X[others]))
+        return coordinates
+
+    def _average(
+        self, place: Callable[[int, NDArray[np.intp]], Array], n_rows: int, progress: Progress
+    ) -> tuple[Array, Array]:
+        """Return the mean of the members' maps of all rows and its spread, chunk by chunk."""
+        mean, spread = np.empty((n_rows, len(self.motions_[0].target))), np.empty(n_rows)
+        for start in range(0, n_rows, self.chunk_size):
+            progress("rows", start, n_rows)
+            rows = np.arange(start, min(start + self.chunk_size, n_rows))
+            maps = np.stack([move(place(one, rows)) for one, move in enumerate(self.motions_)])
+            mean[rows] = maps.mean(axis=0)
+            spread[rows] = np.sqrt(np.mean(np.sum((maps - mean[rows]) ** 2, axis=2), axis=0))
+        progress("rows", n_rows, n_rows)
+        return mean, spread
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        embedder = CCDR() if self.embedder is None else self.embedder
+        tags.input_tags.sparse = get_tags(embedder).input_tags.sparse
+        tags.transformer_tags.preserves_dtype = ["float64"]
+        return tags
+
+
+def _check_integer(name: str, value: Any, least: int, otherwise: str = "") -> None:
+    if not isinstance(value, int | np.integer) or value < least:
+        raise ValueError(f"{name}={value!r} must be an integer of at least {least}{otherwise}.")

@@ -1,0 +1,204 @@
+"""The mean of subsamples' maps: eq. 19 by hand, its limits, its spread, and its convergence."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.linalg import orthogonal_procrustes, subspace_angles
+from sklearn.base import clone
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.manifold import MDS
+
+from labelfold import (
+    CCDR,
+    LaplacianEigenmaps,
+    ManifoldClassifier,
+    ResampledEmbedding,
+    hide_labels,
+)
+from labelfold.datasets import make_swiss_roll
+
+pytestmark = pytest.mark.filterwarnings("ignore::labelfold.exceptions.DisconnectedGraphWarning")
+
+
+@pytest.fixture(scope="module")
+def roll():
+    X, y, _ = make_swiss_roll(1200, n_classes=3, random_state=0)
+    return X, y, hide_labels(y, keep=np.arange(0, 1200, 12))
+
+
+@pytest.fixture(scope="module")
+def fitted(roll):
+    X, _, partial = roll
+    model = ResampledEmbedding(
+        CCDR(3, beta=0.5), n_subsamples=4, subsample_size=400, random_state=0
+    )
+    return model.fit(X, partial)
+
+
+def test_mean_and_spread_are_those_of_the_members_maps(roll, fitted):
+    X, _, partial = roll
+    maps = []
+    for member, motion, rows in zip(
+        fitted.members_, fitted.motions_, fitted.subsamples_, strict=True
+    ):
+        coordinates = member.transform_labeled(X, partial)  # eq. 19 for every row
+        coordinates[rows] = member.embedding_
+        maps.append(motion.scale * (coordinates - motion.origin) @ motion.rotation + motion.target)
+    maps = np.array(maps)
+    np.testing.assert_allclose(fitted.embedding_, maps.mean(axis=0), atol=1e-12)
+    spread = np.sqrt(maps.var(axis=0).sum(axis=1))
+    np.testing.assert_allclose(fitted.spread_, spread, atol=1e-12)
+
+
+def test_new_rows_are_mapped_without_labels(roll, fitted):
+    X, *_ = roll
+    new = X[:50] + 0.05
+    maps = [
+        motion(member.transform(new))
+        for member, motion in zip(fitted.members_, fitted.motions_, strict=True)
+    ]
+    coordinates, spread = fitted.transform(new, return_spread=True)
+    np.testing.assert_allclose(coordinates, np.mean(maps, axis=0), atol=1e-12)
+    np.testing.assert_allclose(spread, np.sqrt(np.var(maps, axis=0).sum(axis=1)), atol=1e-12)
+    np.testing.assert_array_equal(fitted.transform(new), coordinates)
+    one_by_one = np.vstack([fitted.transform(row[None]) for row in new[:5]])
+    np.testing.assert_allclose(one_by_one, coordinates[:5], atol=1e-12)
+
+
+def test_one_subsample_of_all_rows_is_the_embedder(roll):
+    X, _, partial = roll
+    embedder = CCDR(3, beta=0.5, n_neighbors=8)
+    model = ResampledEmbedding(embedder, subsample_size=1200).fit(X, partial)
+    alone = clone(embedder).fit(X, partial)
+    assert len(model.members_) == 1
+    assert model.n_neighbors_ == 8
+    np.testing.assert_allclose(model.embedding_, alone.embedding_, atol=1e-12)
+    np.testing.assert_allclose(model.spread_, 0, atol=1e-12)
+    np.testing.assert_allclose(model.transform(X + 0.1), alone.transform(X + 0.1), atol=1e-12)
+
+
+def test_larger_subsamples_come_nearer_to_the_whole_map(roll):
+    """What appendix III claims: the map of a subsample tends to that of all rows."""
+    X, _, partial = roll
+    embedder = CCDR(2, beta=0.5, n_neighbors=10)
+    whole = clone(embedder).fit(X, partial).embedding_
+    size = np.linalg.norm(whole - whole.mean(axis=0))
+    distances = []
+    for subsample_size in (150, 400, 1000):
+        mean = ResampledEmbedding(
+            embedder, n_subsamples=4, subsample_size=subsample_size, random_state=0
+        )
+        embedding = mean.fit_transform(X, partial)
+        centered = embedding - embedding.mean(axis=0)
+        rotation, overlap = orthogonal_procrustes(centered, whole - whole.mean(axis=0))
+        moved = overlap / np.sum(centered**2) * centered @ rotation
+        distances.append(np.linalg.norm(moved - (whole - whole.mean(axis=0))) / size)
+    assert distances[0] > distances[1] > distances[2]
+    assert distances[2] < 0.1
+
+
+def test_spread_falls_as_subsamples_grow(roll):
+    X, _, partial = roll
+    spreads = []
+    for size in (150, 1100):
+        model = ResampledEmbedding(CCDR(2), n_subsamples=4, subsample_size=size, random_state=0)
+        model.fit(X, partial)
+        spreads.append(np.median(model.spread_) / np.ptp(model.embedding_, axis=0).max())
+    assert spreads[1] < 0.5 * spreads[0]
+
+
+def test_beta_follows_the_size_where_degrees_do(roll):
+    X, _, partial = roll
+    by_radius = ResampledEmbedding(
+        CCDR(2, beta=0.5, radius=4.0), n_subsamples=2, subsample_size=300, random_state=0
+    ).fit(X, partial)
+    assert by_radius.beta_ == pytest.approx(0.5 * 1200 / 300)
+    assert all(member.beta == by_radius.beta_ for member in by_radius.members_)
+    by_number = ResampledEmbedding(
+        CCDR(2, beta=0.5), n_subsamples=2, subsample_size=300, random_state=0
+    ).fit(X, partial)
+    assert by_number.beta_ == 0.5
+    assert by_number.n_neighbors_ == 6  # 12 times the root of a quarter
+
+
+@pytest.mark.parametrize(("asked", "used"), [(None, 12), (7, 7), ("scaled", 3)])
+def test_neighbors(roll, asked, used):
+    X, _, partial = roll
+    model = ResampledEmbedding(n_subsamples=2, subsample_size=60, n_neighbors=asked, random_state=0)
+    assert model.fit(X, partial).n_neighbors_ == used
+    assert {member.n_neighbors for member in model.members_} == {used}
+
+
+@pytest.mark.parametrize("embedder", [LaplacianEigenmaps(2), PCA(2)])
+def test_without_labels(roll, embedder):
+    X, *_ = roll
+    model = ResampledEmbedding(embedder, n_subsamples=3, subsample_size=500, random_state=0).fit(X)
+    assert model.embedding_.shape == (1200, 2)
+    whole = clone(embedder).fit_transform(X)
+    centered = model.embedding_ - model.embedding_.mean(axis=0)
+    assert np.max(subspace_angles(centered, whole - whole.mean(axis=0))) < 0.25
+
+
+def test_supervised_transformers_see_the_labelled_rows(roll):
+    X, _, partial = roll
+    model = ResampledEmbedding(
+        LinearDiscriminantAnalysis(n_components=2), n_subsamples=3, subsample_size=400
+    )
+    assert model.fit(X, partial).embedding_.shape == (1200, 2)
+
+
+def test_estimated_dimension_is_the_same_in_all_maps(roll):
+    X, _, partial = roll
+    model = ResampledEmbedding(CCDR("auto"), n_subsamples=3, subsample_size=400, random_state=0)
+    assert model.fit(X, partial).embedding_.shape == (1200, 3)
+
+
+def test_sparse_rows_and_chunks(roll, fitted):
+    X, _, partial = roll
+    small = clone(fitted).set_params(chunk_size=7).fit(X, partial)
+    np.testing.assert_allclose(small.embedding_, fitted.embedding_, atol=1e-12)
+    sparse = clone(fitted).fit(sp.csr_array(X), partial)
+    np.testing.assert_allclose(sparse.embedding_, fitted.embedding_, atol=1e-6)
+
+
+def test_names_of_classes_do_not_matter(roll, fitted):
+    X, _, partial = roll
+    names = np.array(["a", "b", "c"], dtype=object)
+    renamed = [None if code == -1 else names[code] for code in partial]
+    np.testing.assert_array_equal(clone(fitted).fit(X, renamed).embedding_, fitted.embedding_)
+
+
+def test_in_a_classifier(roll):
+    X, y, partial = roll
+    resampled = ResampledEmbedding(CCDR(4), n_subsamples=4, subsample_size=400, random_state=0)
+    model = ManifoldClassifier(resampled).fit(X, partial)
+    hidden = np.asarray(partial) == -1
+    assert np.mean(model.transduction_[hidden] == y[hidden]) > 0.9
+    assert model.predict(X[:10] + 0.01).shape == (10,)
+
+
+def test_certificate(fitted):
+    certificate = fitted.certificate_
+    assert certificate.ok
+    assert len(certificate.members) == 4
+    assert str(certificate).startswith("ok: 4 maps, 4 of 4 solves as asked, shared rows ")
+    assert np.all((certificate.errors > 0) & (certificate.errors < 0.5))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_subsamples": 0}, "n_subsamples=0 must be an integer of at least 1"),
+        ({"subsample_size": 1.5}, "subsample_size=1.5 must be"),
+        ({"subsample_size": 2}, "subsample_size=2 is less than the 3 classes"),
+        ({"chunk_size": 0}, "chunk_size=0 must be"),
+        ({"n_neighbors": "few"}, "n_neighbors='few' must be an integer.*'scaled' or None"),
+        ({"embedder": MDS()}, "has no transform"),
+        ({"embedder": CCDR(metric="precomputed")}, "metric='precomputed'"),
+    ],
+)
+def test_bad_parameters(roll, parameters, message):
+    X, _, partial = roll
+    with pytest.raises(ValueError, match=message):
+        ResampledEmbedding(**parameters).fit(X, partial)
