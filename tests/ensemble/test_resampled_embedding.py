@@ -17,6 +17,7 @@ from labelfold import (
     hide_labels,
 )
 from labelfold.datasets import make_swiss_roll
+from labelfold.ensemble.pooling import nearest_of_all
 
 pytestmark = pytest.mark.filterwarnings("ignore::labelfold.exceptions.DisconnectedGraphWarning")
 
@@ -36,34 +37,105 @@ def fitted(roll):
     return model.fit(X, partial)
 
 
-def test_mean_and_spread_are_those_of_the_members_maps(roll, fitted):
-    X, _, partial = roll
-    maps = []
-    for member, motion, rows in zip(
-        fitted.members_, fitted.motions_, fitted.subsamples_, strict=True
+def map_by_hand(model, x, code, own=None):
+    """Eq. 19 over the nearest points of all subsamples, in plain loops: the mean and the spread.
+
+    ``own`` are the coordinates that members have embedded x at, None where they have not.
+    """
+    offers = []
+    for member in model.members_:
+        distances = np.linalg.norm(member.graph_.index._X - x, axis=1)
+        near = np.argsort(distances, kind="stable")[: member.n_neighbors]
+        offers.append((near, distances[near]))
+    n_nearest = max(12, len(offers))  # the embedder's neighbours
+    last = np.sort(np.concatenate([d for _, d in offers]))[n_nearest - 1]
+    maps, counts = [], []
+    for number, (member, motion, (near, distances)) in enumerate(
+        zip(model.members_, model.motions_, offers, strict=True)
     ):
-        coordinates = member.transform_labeled(X, partial)  # eq. 19 for every row
-        coordinates[rows] = member.embedding_
+        near, distances = near[distances <= last], distances[distances <= last]
+        if len(near) == 0:
+            continue
+        w = 0.5 * np.exp(-(distances**2) / member.graph_.scale)
+        total, degree = w @ member.embedding_[near], w.sum()
+        if code >= 0:
+            total, degree = total + member.class_centers_[code], degree + 1
+        coordinates = total / degree / (1 - member.eigenvalues_)
+        if own is not None and own[number] is not None:
+            coordinates = own[number]
         maps.append(motion.scale * (coordinates - motion.origin) @ motion.rotation + motion.target)
-    maps = np.array(maps)
-    np.testing.assert_allclose(fitted.embedding_, maps.mean(axis=0), atol=1e-12)
-    spread = np.sqrt(maps.var(axis=0).sum(axis=1))
-    np.testing.assert_allclose(fitted.spread_, spread, atol=1e-12)
+        counts.append(len(near))
+    mean = np.average(maps, axis=0, weights=counts)
+    squares = np.sum((np.array(maps) - mean) ** 2, axis=1)
+    return mean, np.sqrt(np.average(squares, weights=counts))
+
+
+def test_rows_of_fit_are_mapped_with_their_labels(roll, fitted):
+    X, _, partial = roll
+    for row in [0, 5, 12, 13, 700, 1188, 1199]:
+        own = []
+        for member, rows in zip(fitted.members_, fitted.subsamples_, strict=True):
+            place = np.flatnonzero(rows == row)
+            own.append(member.embedding_[place[0]] if len(place) else None)
+        mean, spread = map_by_hand(fitted, X[row], partial[row], own)
+        np.testing.assert_allclose(fitted.embedding_[row], mean, atol=1e-10)
+        np.testing.assert_allclose(fitted.spread_[row], spread, atol=1e-10)
+
+
+def test_labelled_rows_outside_a_subsample_keep_their_labels(roll):
+    X, y, _ = roll
+    model = ResampledEmbedding(
+        CCDR(3, beta=0.5), n_subsamples=4, subsample_size=300, random_state=0
+    ).fit(X, y)
+    outside = np.setdiff1d(np.arange(1200), np.concatenate(model.subsamples_))
+    assert len(outside)
+    for row in outside[:5]:
+        mean, _ = map_by_hand(model, X[row], y[row])
+        np.testing.assert_allclose(model.embedding_[row], mean, atol=1e-10)
 
 
 def test_new_rows_are_mapped_without_labels(roll, fitted):
     X, *_ = roll
     new = X[:50] + 0.05
-    maps = [
-        motion(member.transform(new))
-        for member, motion in zip(fitted.members_, fitted.motions_, strict=True)
-    ]
     coordinates, spread = fitted.transform(new, return_spread=True)
-    np.testing.assert_allclose(coordinates, np.mean(maps, axis=0), atol=1e-12)
-    np.testing.assert_allclose(spread, np.sqrt(np.var(maps, axis=0).sum(axis=1)), atol=1e-12)
+    for row in range(0, 50, 7):
+        by_hand = map_by_hand(fitted, new[row], -1)
+        np.testing.assert_allclose(coordinates[row], by_hand[0], atol=1e-10)
+        np.testing.assert_allclose(spread[row], by_hand[1], atol=1e-10)
     np.testing.assert_array_equal(fitted.transform(new), coordinates)
     one_by_one = np.vstack([fitted.transform(row[None]) for row in new[:5]])
     np.testing.assert_allclose(one_by_one, coordinates[:5], atol=1e-12)
+
+
+def test_transform_of_unlabelled_rows_of_fit_gives_their_place(roll, fitted):
+    X, _, partial = roll
+    unlabeled = np.flatnonzero(np.asarray(partial) == -1)[:40]
+    np.testing.assert_allclose(
+        fitted.transform(X[unlabeled]), fitted.embedding_[unlabeled], atol=1e-10
+    )
+
+
+def test_maps_without_a_graph_count_the_same(roll):
+    X, *_ = roll
+    model = ResampledEmbedding(PCA(2), n_subsamples=3, subsample_size=500, random_state=0).fit(X)
+    maps = np.array(
+        [
+            motion(member.transform(X))
+            for member, motion in zip(model.members_, model.motions_, strict=True)
+        ]
+    )
+    np.testing.assert_allclose(model.embedding_, maps.mean(axis=0), atol=1e-12)
+    np.testing.assert_allclose(model.spread_, np.sqrt(maps.var(axis=0).sum(axis=1)), atol=1e-12)
+
+
+def test_nearest_of_all_lists():
+    first = sp.csr_array(np.array([[1.0, 0, 5], [9, 0, 2]]))
+    second = sp.csr_array(np.array([[0, 3.0, 4], [2, 2, 0]]))
+    kept = nearest_of_all([first, second], 3)
+    np.testing.assert_array_equal(kept[0].toarray(), [[1, 0, 0], [0, 0, 2]])
+    np.testing.assert_array_equal(kept[1].toarray(), [[0, 3, 4], [2, 2, 0]])
+    ties = nearest_of_all([first, second], 1)
+    np.testing.assert_array_equal(ties[1].toarray(), [[0, 0, 0], [2, 2, 0]])
 
 
 def test_one_subsample_of_all_rows_is_the_embedder(roll):

@@ -7,10 +7,10 @@ far they are apart at a point tells how far to trust it there.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import (
     BaseEstimator,
@@ -22,8 +22,11 @@ from sklearn.base import (
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from labelfold.base import GraphEmbedder
 from labelfold.classify.embedding import as_array, embed
 from labelfold.ensemble.alignment import align
+from labelfold.ensemble.fitted_rows import FittedRows
+from labelfold.ensemble.pooling import mean_and_spread, nearest_of_all
 from labelfold.ensemble.resampling_certificate import ResamplingCertificate
 from labelfold.ensemble.subsamples import Subsamples, draw_subsamples
 from labelfold.labels import PartialLabels
@@ -72,7 +75,7 @@ class ResampledEmbedding(
         The mean map of all rows.
     spread_ : ndarray of shape (n_samples,)
         Root mean squared distance of the subsamples' maps of a row from their mean, in units of
-        the map.
+        the map; maps count as they do in the mean.
     members_ : list of transformers
         The fitted maps, one a subsample.
     motions_ : list of Motion
@@ -99,6 +102,11 @@ class ResampledEmbedding(
     Every subsample has all labelled rows, up to half its size, and other rows of its own. Maps are
     aligned on the rows they share and the class centres. A labelled row is mapped with its label,
     f(x, c), any other with f(x, 0).
+
+    Of the neighbours that all subsamples offer a point, as many as the embedder has are kept, the
+    nearest of all, but at least one a subsample: each f(x, c) is made of those it has among them,
+    and counts by their number. That is eq. 19 with sums over the points of all subsamples. Maps of
+    embedders without a neighbour graph count the same.
 
     In a graph with a ``radius`` a subsample's degrees shrink with its size, so that beta grows by
     n_samples / subsample_size: eq. 22 holds beta n fixed. The degrees of a graph of nearest
@@ -176,11 +184,8 @@ class ResampledEmbedding(
             embedded = self._embed_members(X, labels.to_y(), progress)
             self.motions_, errors = align(self._shared_maps(embedded, len(subsamples.shared)))
             self.certificate_ = ResamplingCertificate.of(self.members_, errors)
-
-            def place(number: int, rows: NDArray[np.intp]) -> Array:
-                return self._place_fitted(number, X, labels.to_y(), rows, embedded[number])
-
-            self.embedding_, self.spread_ = self._average(place, X.shape[0], progress)
+            rows = FittedRows(self.subsamples_, embedded, labels.codes)
+            self.embedding_, self.spread_ = self._average(X, rows, progress)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
@@ -213,11 +218,7 @@ class ResampledEmbedding(
         check_is_fitted(self)
         X = self._check_rows(X, reset=False)
         with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
-
-            def place(number: int, rows: NDArray[np.intp]) -> Array:
-                return np.asarray(as_array(self.members_[number].transform(X[rows])))
-
-            coordinates, spread = self._average(place, X.shape[0], progress)
+            coordinates, spread = self._average(X, None, progress)
         return (coordinates, spread) if return_spread else coordinates
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
@@ -276,6 +277,7 @@ class ResampledEmbedding(
     def _make_member(self, n_samples: int) -> Any:
         """Return the embedder as it is fitted on a subsample."""
         member = CCDR() if self.embedder is None else clone(self.embedder)
+        self._n_nearest = getattr(member, "n_neighbors", 1)
         share = min(self.subsample_size / n_samples, 1.0)
         by_radius = getattr(member, "radius", None) is not None
         changed: dict[str, Any] = {}
@@ -304,37 +306,49 @@ class ResampledEmbedding(
             maps.append(np.vstack([centers, coordinates[:n_shared]]))
         return maps
 
-    def _place_fitted(
-        self, number: int, X: Any, y: NDArray[Any], rows: NDArray[np.intp], own: Array
-    ) -> Array:
-        """Return a member's coordinates of rows of fit: its own ones as they are embedded."""
-        member, its_rows = self.members_[number], self.subsamples_[number]
-        order = np.argsort(its_rows)
-        nearest = np.minimum(np.searchsorted(its_rows, rows, sorter=order), len(order) - 1)
-        position = order[nearest]
-        known = its_rows[position] == rows
-        coordinates = np.empty((len(rows), own.shape[1]))
-        coordinates[known] = own[position[known]]
-        others = rows[~known]
-        if len(others) and hasattr(member, "transform_labeled"):
-            coordinates[~known] = member.transform_labeled(X[others], y[others])
-        elif len(others):
-            coordinates[~known] = as_array(member.transform(X[others]))
-        return coordinates
-
     def _average(
-        self, place: Callable[[int, NDArray[np.intp]], Array], n_rows: int, progress: Progress
+        self, X: Any, fitted: FittedRows | None, progress: Progress
     ) -> tuple[Array, Array]:
         """Return the mean of the members' maps of all rows and its spread, chunk by chunk."""
-        mean, spread = np.empty((n_rows, len(self.motions_[0].target))), np.empty(n_rows)
-        for start in range(0, n_rows, self.chunk_size):
-            progress("rows", start, n_rows)
-            rows = np.arange(start, min(start + self.chunk_size, n_rows))
-            maps = np.stack([move(place(one, rows)) for one, move in enumerate(self.motions_)])
-            mean[rows] = maps.mean(axis=0)
-            spread[rows] = np.sqrt(np.mean(np.sum((maps - mean[rows]) ** 2, axis=2), axis=0))
-        progress("rows", n_rows, n_rows)
+        n = X.shape[0]
+        mean, spread = np.empty((n, len(self.motions_[0].target))), np.empty(n)
+        for start in range(0, n, self.chunk_size):
+            progress("rows", start, n)
+            rows = np.arange(start, min(start + self.chunk_size, n))
+            if all(isinstance(member, GraphEmbedder) for member in self.members_):
+                maps, weights = self._place_among_nearest(X[rows], rows, fitted)
+            else:
+                maps = np.stack([as_array(one.transform(X[rows])) for one in self.members_])
+                weights = np.ones(maps.shape[:2])
+            moved = np.stack([move(one) for move, one in zip(self.motions_, maps, strict=True)])
+            mean[rows], spread[rows] = mean_and_spread(moved, weights)
+        progress("rows", n, n)
         return mean, spread
+
+    def _place_among_nearest(
+        self, X: Any, rows: NDArray[np.intp], fitted: FittedRows | None
+    ) -> tuple[Array, Array]:
+        """Return the members' coordinates of some rows, and how many of the nearest each has."""
+        found = [member.graph_.distances_to(X) for member in self.members_]
+        if self.members_[0].radius is None:
+            found = nearest_of_all(found, max(self._n_nearest, len(found)))
+        weights = np.array([np.diff(one.indptr) for one in found], dtype=float)
+        maps = np.zeros((len(found), len(rows), len(self.motions_[0].target)))
+        for number, (member, near) in enumerate(zip(self.members_, found, strict=True)):
+            if fitted is None:
+                known, own = _find_equal(member, X, near)
+            else:
+                known, own = fitted.of_member(number, rows)
+            maps[number, known] = own
+            others = np.setdiff1d(np.flatnonzero(weights[number]), known)
+            if len(others) == 0:
+                continue
+            if fitted is not None and isinstance(member, CCDR):
+                codes = fitted.codes[rows[others]]
+                maps[number, others] = member._extend_labeled(X[others], near[others], codes)
+            else:
+                maps[number, others] = member._extend(X[others], near[others])
+        return maps, weights
 
     @property
     def _n_features_out(self) -> int:
@@ -346,6 +360,15 @@ class ResampledEmbedding(
         tags.input_tags.sparse = get_tags(embedder).input_tags.sparse
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
+
+
+def _find_equal(
+    member: GraphEmbedder, X: Any, near: sp.csr_array
+) -> tuple[NDArray[np.intp], Array]:
+    """Return which rows are equal to a row of the member's fit, and the coordinates of that."""
+    equal = member.graph_.equal_rows(X, near)
+    known = np.flatnonzero(equal >= 0)
+    return known, member._mean_over_equal(member.embedding_, equal[known])
 
 
 def _check_integer(name: str, value: Any, least: int, otherwise: str = "") -> None:

@@ -179,8 +179,14 @@ class CCDR(EigenmapEmbedder):
         codes = self._codes_in_fit(labels)
         with limit_threads(self.n_jobs):
             found = self.graph_.distances_to(X)
+        return self._extend_labeled(X, found, codes)
+
+    def _extend_labeled(
+        self, X: Any, found: sp.csr_array, codes: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Return coordinates of new rows with the classes that some of them have, -1 for none."""
         coordinates = self._extend(X, found)
-        labeled = np.flatnonzero(labels.mask)
+        labeled = np.flatnonzero(codes >= 0)
         class_weight, edge_weight = self._balance()
         coordinates[labeled] = extend_by_degree(
             edge_weight * self.graph_.weigh(found, relative=False)[labeled],
