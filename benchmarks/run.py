@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import eigen
+import joint
+import resampling
 import separation
 import supervised
 import unfolding
@@ -221,6 +223,8 @@ BENCHMARKS = {
     "unfolding_small": unfolding.run_small,
     "separation": separation.run,
     "supervised": supervised.run,
+    "joint": joint.run,
+    "resampling": resampling.run,
 }
 NEED_DATA = (
     "mnist",
@@ -231,6 +235,8 @@ NEED_DATA = (
     "crossing",
     "separation",
     "supervised",
+    "joint",
+    "resampling",
 )
 
 
