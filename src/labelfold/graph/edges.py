@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["add_edges", "pairs_above", "row_numbers", "symmetrize", "touching"]
+__all__ = ["add_edges", "keep_nearest", "pairs_above", "row_numbers", "symmetrize", "touching"]
 
 
 def row_numbers(entries: sp.csr_array) -> NDArray[np.intp]:
@@ -31,6 +31,18 @@ def touching(distances: sp.csr_array) -> tuple[NDArray[np.intp], NDArray[np.intp
     zero = np.flatnonzero(distances.data == 0)
     rows = np.searchsorted(distances.indptr, zero, side="right") - 1
     return rows, distances.indices[zero].astype(np.intp)
+
+
+def keep_nearest(distances: sp.csr_array, n_nearest: int) -> sp.csr_array:
+    """Keep the ``n_nearest`` smallest entries of every row, ties by column number."""
+    if not distances.has_sorted_indices:
+        distances = distances.sorted_indices()
+    rows, counts = row_numbers(distances), np.diff(distances.indptr)
+    order = np.lexsort((distances.data, rows))  # which leaves ties in their order
+    rank = np.arange(len(order)) - np.repeat(distances.indptr[:-1], counts)
+    chosen = order[rank < n_nearest]
+    entries = (distances.data[chosen], (rows[chosen], distances.indices[chosen]))
+    return sp.csr_array(entries, shape=distances.shape)
 
 
 def symmetrize(found: sp.csr_array) -> sp.csr_array:

@@ -13,10 +13,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from labelfold.graph.edges import row_numbers
+from labelfold.graph.edges import keep_nearest, row_numbers
 from labelfold.graph.neighbor_graph import NeighborGraph, graph_of_lists
 from labelfold.graph.neighbors import PointIndex, to_rows
-from labelfold.graph.precomputed import keep_nearest
 from labelfold.graph.weights import Scale
 
 __all__ = ["join_rows"]
@@ -62,8 +61,7 @@ def _join_lists(
 ) -> sp.csr_array:
     """Return distances of all points to their nearest others."""
     k, n_new = graph.recipe.n_neighbors, new_index.n_points
-    # A point's row holds its own list and those points that count it: its k nearest are the list.
-    old = keep_nearest(graph.distances, k)
+    old = graph.nearest
     new = sp.csr_array((1, 1)) if n_new == 1 else new_index.neighbors(min(k, n_new - 1))
     reach_of_new = _longest(new) if n_new > k else np.full(n_new, np.inf)
     across = index.near(X, _longest(old), reach_of_new, most=CROWDED * k * (graph.n_points + n_new))

@@ -18,7 +18,7 @@ from sklearn.utils import check_array, check_random_state
 
 from labelfold.exceptions import FewNeighborsWarning, GraphMismatchError
 from labelfold.graph.components import find_bridges, find_pieces
-from labelfold.graph.edges import add_edges, row_numbers, symmetrize, touching
+from labelfold.graph.edges import add_edges, keep_nearest, row_numbers, symmetrize, touching
 from labelfold.graph.fingerprint import fingerprint
 from labelfold.graph.neighbors import NeighborIndex, SearchReport
 from labelfold.graph.point_space import Metric
@@ -216,6 +216,12 @@ class NeighborGraph:
             occurrence_skewness=skewness(self.occurrences),
             share_of_antihubs=float(np.mean(self.occurrences == 0)),
         )
+
+    @cached_property
+    def nearest(self) -> sp.csr_array:
+        """Distances of every point to its nearest others, as many as there are neighbours."""
+        # A row of the graph holds the point's own list and those points that count it.
+        return keep_nearest(self.distances, self.recipe.n_neighbors)
 
     @cached_property
     def equal_groups(self) -> NDArray[np.int32]:

@@ -8,8 +8,10 @@ came in.
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -231,9 +233,11 @@ class PointIndex(ABC):
         space, queries = self._space, self._space.prepare(self._as_stored(X))
         if sp.issparse(queries) or space.search_metric != "euclidean":
             return None
-        center = middle(self._rows)
+        center = middle(self._rows) if self._center is None else self._center
         reaches = space.to_search(reach_of_new), space.to_search(reach)
-        pairs = near_pairs(queries - center, self._rows - center, *reaches, most=most)
+        pairs = near_pairs(
+            queries - center, self._rows - center, *reaches, most=most, n_jobs=self._n_jobs
+        )
         if pairs is None:
             return None
         exact = space.measure(queries, self._rows, pairs, np.empty(len(pairs[0])))
@@ -380,16 +384,11 @@ class ExactIndex(PointIndex):
         # Pairwise reduction expands |x - y|^2, which loses digits far from the origin.
         centered = dense and not tree and space.search_metric == "euclidean"
         self._center = middle(self._rows) if centered else None
-        self._search = self._make_search()
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
-        del state["_search"]
+        state.pop("_search", None)
         return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        self._search = self._make_search()
 
     @property
     def report(self) -> SearchReport:
@@ -398,7 +397,11 @@ class ExactIndex(PointIndex):
 
     def joined(self, X: Any) -> ExactIndex:
         """Return an index that has new rows as well, numbered after the indexed ones."""
-        return ExactIndex(self._with_rows(X), self._space, n_jobs=self._n_jobs, copy=False)
+        index = copy.copy(self)
+        index._X = self._with_rows(X)
+        index._rows = self._space.prepare(index._X)
+        vars(index).pop("_search", None)
+        return index
 
     def within(self, radius: float, X: Any = None) -> sp.csr_array:
         """Return distances up to ``radius``, of new rows or of the indexed rows to others."""
@@ -436,7 +439,9 @@ class ExactIndex(PointIndex):
             )
         return indices, distances
 
-    def _make_search(self) -> NearestNeighbors:
+    @cached_property
+    def _search(self) -> NearestNeighbors:
+        """scikit-learn's search, made when it is first asked."""
         search = NearestNeighbors(
             algorithm=self._algorithm, metric=self._space.search_metric, n_jobs=self._n_jobs
         )

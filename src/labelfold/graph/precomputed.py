@@ -8,12 +8,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from labelfold.graph.edges import row_numbers, symmetrize
+from labelfold.graph.edges import keep_nearest, row_numbers, symmetrize
 from labelfold.graph.furthest import Furthest, lowest_if_touching
 from labelfold.graph.group_means import average, means_apart
 from labelfold.graph.neighbors import Pairs, SearchReport, same_entries, shortest_of_each, to_rows
 
-__all__ = ["PrecomputedIndex", "keep_nearest"]
+__all__ = ["PrecomputedIndex"]
 
 
 class PrecomputedIndex:
@@ -46,11 +46,11 @@ class PrecomputedIndex:
 
     def neighbors(self, n_neighbors: int) -> sp.csr_array:
         """Return distances of every indexed row to its nearest others."""
-        return keep_nearest(self._off_diagonal, n_neighbors)
+        return _keep_nearest(self._off_diagonal, n_neighbors)
 
     def query(self, X: Any, n_neighbors: int) -> sp.csr_array:
         """Return distances of new rows to their nearest indexed rows."""
-        return keep_nearest(_explicit_rows(X), n_neighbors)
+        return _keep_nearest(_explicit_rows(X), n_neighbors)
 
     def within(self, radius: float, X: Any = None) -> sp.csr_array:
         """Return distances up to ``radius``, of new rows or of the indexed rows to others."""
@@ -137,9 +137,8 @@ class PrecomputedIndex:
         return np.asarray(given.toarray() if sp.issparse(self._given) else given)
 
 
-def keep_nearest(rows: sp.csr_array, n_neighbors: int) -> sp.csr_array:
-    """Keep the ``n_neighbors`` smallest entries of every row, ties by column number."""
-    row_of = row_numbers(rows)
+def _keep_nearest(rows: sp.csr_array, n_neighbors: int) -> sp.csr_array:
+    """Keep the ``n_neighbors`` smallest entries of every row, and refuse rows that have fewer."""
     counts = np.diff(rows.indptr)
     if len(counts) and counts.min() < n_neighbors:
         raise ValueError(
@@ -147,12 +146,7 @@ def keep_nearest(rows: sp.csr_array, n_neighbors: int) -> sp.csr_array:
             f"neighbours, fewer than n_neighbors={n_neighbors}: compute them with at least "
             "that many, or lower n_neighbors."
         )
-    if not rows.has_sorted_indices:
-        rows = rows.sorted_indices()
-    order = np.lexsort((rows.data, row_of))  # which leaves ties in their order
-    rank = np.arange(len(order)) - np.repeat(rows.indptr[:-1], counts)
-    chosen = order[rank < n_neighbors]
-    return to_rows(row_of[chosen], rows.indices[chosen], rows.data[chosen], rows.shape)
+    return keep_nearest(rows, n_neighbors)
 
 
 def _explicit_rows(distances: Any, *, drop_diagonal: bool = False) -> sp.csr_array:

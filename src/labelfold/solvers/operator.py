@@ -148,6 +148,10 @@ class LaplacianOperator:
         """Return the Laplacian's eigenvalues for those of B."""
         return np.maximum(1 - mu, 0) * self._unit
 
+    def values_of_operator(self, eigenvalues: Array) -> Array:
+        """Return the values of B that belong to eigenvalues of the Laplacian."""
+        return 1 - eigenvalues / self._unit
+
     def eigenvectors(self, mu: Array, U: Array) -> Array:
         """Overwrite eigenvectors of B by the Laplacian's, and return them."""
         if not self._by_degree:

@@ -23,7 +23,12 @@ ROUGH = 0.2  # residual from which on a subspace says little of the eigenvectors
 
 
 def refined_eigenpairs(
-    adjacency: Adjacency, start: Array, *, normalization: str = "degree", n_steps: int
+    adjacency: Adjacency,
+    start: Array,
+    eigenvalues: Array,
+    *,
+    normalization: str = "degree",
+    n_steps: int,
 ) -> Eigenpairs:
     """Return nearly the smallest eigenpairs after the zero, of a graph in one piece.
 
@@ -36,6 +41,8 @@ def refined_eigenpairs(
         The graph.
     start : ndarray of shape (n, n_pairs)
         Vectors near to those wanted.
+    eigenvalues : ndarray of shape (n_pairs,)
+        Their eigenvalues, roughly.
     normalization : {"degree", "none"}, default="degree"
         L v = lambda D v, or L v = lambda v.
     n_steps : int
@@ -53,10 +60,10 @@ def refined_eigenpairs(
     def to_ritz(U: Array) -> tuple[Array, Array, Array]:
         return rayleigh_ritz(operator, U - known @ (known.T @ U))
 
-    mu, U, product = to_ritz(U)
+    mu = operator.values_of_operator(eigenvalues)
     for done in range(0, n_steps, STEPS_AT_ONCE):
         degree = min(STEPS_AT_ONCE, n_steps - done)
-        mu, U, product = to_ritz(_filter(mu[-1], degree)(operator, U))
+        mu, U, product = to_ritz(_filter(float(mu.min()), degree)(operator, U))
     residuals = np.linalg.norm(product - U * mu, axis=0)
     fix_bases_and_signs(mu, U)
     certificate = EigenCertificate(

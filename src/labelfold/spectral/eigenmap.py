@@ -88,12 +88,14 @@ class EigenmapEmbedder(GraphEmbedder):
         if not isinstance(n_steps, int | np.integer) or n_steps < 1:
             raise ValueError(f"n_steps={n_steps!r} must be an integer of at least 1.")
         grown = copy.copy(self)
-        with limit_threads(self.n_jobs):
+        # Products are small here: threads of the linear algebra would wait for each other.
+        with limit_threads(self.n_jobs), limit_threads(1, user_api="blas"):
             graph = join_rows(self.graph_, X)
             graph = self._join(graph, self._groups(graph.n_points))
             pairs = refined_eigenpairs(
                 self._adjacency(graph),
                 np.vstack([self._vectors(), _first_guess(graph, self.embedding_)]),
+                self.eigenvalues_,
                 normalization=self._problem,
                 n_steps=int(n_steps),
             )
