@@ -56,7 +56,7 @@ def run(n_repeats: int, n_threads: int) -> list[str]:
     lines = [
         "## Landsat, 2,000 new rows beside 4,435: CCDR, 14 dims, 4 neighbours",
         "",
-        f"| | threads | seconds (median of {N_ROUNDS}) | of a new fit | linear error | 3-NN error |",
+        f"| | threads | seconds, median of {N_ROUNDS} | of a fit | linear error | 3-NN error |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
     for n, one in measured.items():
