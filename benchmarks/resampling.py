@@ -95,14 +95,15 @@ def run(n_repeats: int, n_threads: int) -> list[str]:
                 name = f"{number} x {size} 12"
                 if name not in measured and number * size <= 40_000:
                     measure(name, "resampled", 0, n_neighbors=12, size=size, number=number)
-    return _table(measured)
+    return _table(measured, n_repeats)
 
 
-def _table(measured: dict[str, dict[str, Any]]) -> list[str]:
+def _table(measured: dict[str, dict[str, Any]], n_repeats: int) -> list[str]:
+    runs = f"median of {n_repeats}" if n_repeats > 1 else "one run"
     lines = [
         "## Maps of subsamples of MNIST: 60,000 x 100, 20 dims, 500 labels, linear head",
         "",
-        "| | neighbours | seconds | memory added | error, mean of 3 draws | above one map |",
+        f"| | neighbours | seconds, {runs} | memory added | error, 3 draws | above one map |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
     for k in NEIGHBORS:

@@ -40,7 +40,7 @@ def test_tasks_have_their_own_keys(entry, quick):
     keys = [task.key for task in entry.tasks(quick)]
     assert len(set(keys)) == len(keys)
     assert set(keys) <= {task.key for task in entry.tasks(False)}
-    assert entry.needs_data
+    assert entry.needs_data == (entry.name not in ("figure-1", "circles"))
     assert pickle.loads(pickle.dumps(entry.run)) is not None
 
 
@@ -82,13 +82,15 @@ def test_sweep_is_what_the_estimators_give_one_by_one(data, monkeypatch):
     assert len(found) == 2 * 5
 
 
-@pytest.mark.parametrize("features", ["raw", "PCA", "CCDR"])
+@pytest.mark.parametrize("features", ["raw", "PCA", "CCDR", "LDA", "MFA"])
 @pytest.mark.parametrize("choice", ["best case", "cross-validated"])
 def test_cells_of_table_1(data, monkeypatch, features, choice):
     small = {
         "raw": {},
         "PCA": {"embedder__n_components": (2, 5)},
         "CCDR": {"embedder__n_neighbors": (4,), "embedder__beta": (0.5,)},
+        "LDA": {"embedder__n_components": (2, 5)},
+        "MFA": {"embedder__n_neighbors_between": (5, 10)},
     }
     monkeypatch.setattr(table_1, "N_STEPS", 20)
     for classifier in ("linear", "network"):
@@ -101,7 +103,8 @@ def test_cells_of_table_1(data, monkeypatch, features, choice):
         }
         assert 0 <= measured["error"] <= 1
         assert ("error in cross-validation" in measured) == (choice == "cross-validated")
-        assert ("chosen dimension" in measured) == (features == "PCA")
+        assert ("chosen dimension" in measured) == (features in ("PCA", "LDA"))
+        assert ("chosen neighbours between classes" in measured) == (features == "MFA")
 
 
 def test_best_case_is_the_least_test_error(data, monkeypatch):
