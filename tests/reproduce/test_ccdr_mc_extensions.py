@@ -44,7 +44,7 @@ def test_apart_does_not_see_motions():
 
 
 def test_subsamples_of_all_rows_are_not_apart(data):
-    task = Task({"rows": N_TRAIN + N_TEST}, 0)
+    task = Task({"dimension": 5, "rows": N_TRAIN + N_TEST}, 0)
     found = appendix_3.run(task, None)
     distances = [m.value for m in found if m.measure == appendix_3.DISTANCE]
     np.testing.assert_allclose(distances, 0, atol=1e-6)
@@ -56,7 +56,7 @@ def test_verdicts_of_appendix_3():
     def results(distances):
         return [
             (
-                Task({"rows": size}, 0),
+                Task({"dimension": 5, "rows": size}, 0),
                 [
                     Measurement(
                         d / number**0.1, {"subsamples": number}, appendix_3.DISTANCE, unit="number"
