@@ -13,9 +13,14 @@ from typing import Annotated
 import typer
 
 from labelfold import __version__
+from labelfold.cli.classify import classify
+from labelfold.cli.compare import compare
 from labelfold.cli.demo import demo
+from labelfold.cli.embed import embed
 from labelfold.cli.errors import BAD_INPUT, ErrorTranslatingGroup
+from labelfold.cli.inspect import inspect
 from labelfold.cli.reproduce import reproduce
+from labelfold.cli.transform import transform
 
 app = typer.Typer(
     name="labelfold",
@@ -27,8 +32,13 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command()(classify)
+app.command()(compare)
 app.command()(demo)
+app.command()(embed)
+app.command()(inspect)
 app.command()(reproduce)
+app.command()(transform)
 
 
 def main() -> None:

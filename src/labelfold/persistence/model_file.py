@@ -8,6 +8,7 @@ import platform
 import re
 import warnings
 import zipfile
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ from labelfold.persistence.storable import complete, to_storable
 from labelfold.persistence.trusted_types import TRUSTED_TYPES
 from labelfold.persistence.whole_file import replacing
 
-__all__ = ["load", "save"]
+__all__ = ["load", "read_feature_names", "save"]
 
 FORMAT = 1  # raised when files can no longer be read by earlier releases
 
@@ -43,7 +44,13 @@ VERSIONS = {
 WARNED_ABOUT = ("labelfold", "scikit-learn")  # whose releases change what attributes mean
 
 
-def save(estimator: Any, path: str | os.PathLike[str], *, compact: bool = False) -> None:
+def save(
+    estimator: Any,
+    path: str | os.PathLike[str],
+    *,
+    compact: bool = False,
+    feature_names: Sequence[str] | None = None,
+) -> None:
     """Write a fitted estimator to a file that :func:`load` opens without running code.
 
     Parameters
@@ -58,6 +65,10 @@ def save(estimator: Any, path: str | os.PathLike[str], *, compact: bool = False)
         edges, nor results for the rows of fit such as ``transduction_``. The rows themselves stay,
         since new ones are placed among them. Methods that extend by kernel regression fit it now,
         if they have not yet.
+    feature_names : sequence of str, default=None
+        Names of the columns of X, for an estimator that was fitted on an array, which has none;
+        :func:`labelfold.persistence.model_file.read_feature_names` returns them. The estimator
+        itself does not get to know them.
 
     Raises
     ------
@@ -66,6 +77,8 @@ def save(estimator: Any, path: str | os.PathLike[str], *, compact: bool = False)
     TypeError
         If it holds what cannot be restored without running code of others, such as a function for
         a metric or an estimator of another library.
+    ValueError
+        If there are more or fewer names than features.
 
     See Also
     --------
@@ -96,6 +109,7 @@ def save(estimator: Any, path: str | os.PathLike[str], *, compact: bool = False)
             "labelfold and scikit-learn."
         )
     check_is_fitted(estimator)
+    names = _check_names(feature_names, estimator)
     described = _describe(to_storable(estimator, compact=compact), type(estimator).__name__)
     manifest = {
         "format": FORMAT,
@@ -103,6 +117,8 @@ def save(estimator: Any, path: str | os.PathLike[str], *, compact: bool = False)
         "compact": bool(compact),
         "versions": VERSIONS,
     }
+    if names is not None:
+        manifest["feature_names"] = names
     with zipfile.ZipFile(described) as members, replacing(Path(path)) as stream:
         write_container(stream, manifest, members)
 
@@ -157,6 +173,51 @@ def load(path: str | os.PathLike[str]) -> Any:
     if not isinstance(estimator, BaseEstimator):
         raise ModelFileError(f"{path} holds a {type(estimator).__name__} and no estimator.")
     return estimator
+
+
+def read_feature_names(path: str | os.PathLike[str]) -> list[str] | None:
+    """Return the names of the columns that a saved estimator was fitted on.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file that :func:`save` wrote.
+
+    Returns
+    -------
+    list of str or None
+        Those given to :func:`save`; None if there were none.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is of another kind, cut short or altered.
+    """
+    path = Path(path)
+    with opened(path) as file:
+        names = _read_manifest(path, file).get("feature_names")
+    if names is not None and not _are_names(names):
+        raise ModelFileError(f"{path} has a {MANIFEST} whose feature_names are no list of names.")
+    return names
+
+
+def _check_names(names: Sequence[str] | None, estimator: Any) -> list[str] | None:
+    """Return the names as a list, if there is one for each feature."""
+    if names is None:
+        return None
+    listed = names if isinstance(names, str) else list(names)
+    if not _are_names(listed):
+        raise ValueError(f"feature_names={names!r} must be a list of text, a name a feature.")
+    n_features = getattr(estimator, "n_features_in_", len(listed))
+    if len(listed) != n_features:
+        raise ValueError(
+            f"feature_names has {len(listed)} entries for {n_features} features: give one each."
+        )
+    return list(listed)
+
+
+def _are_names(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) for name in value)
 
 
 def _describe(estimator: Any, name: str) -> BytesIO:
