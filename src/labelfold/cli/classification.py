@@ -1,0 +1,201 @@
+"""A classifier fitted on all labels, and its error estimated by hiding some of them.
+
+The graph, and a map that sees no labels, are made once for the fit and all folds.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelfold import ManifoldClassifier
+from labelfold.cli.methods import CLASSIFIERS, dimension_parameter
+from labelfold.cli.tables import Table
+from labelfold.evaluate.intervals import LEVEL, wilson_interval
+from labelfold.evaluate.shared_fits import build_graphs, fit_together
+from labelfold.evaluate.splits import LabeledKFold
+from labelfold.labels import PartialLabels, hide_labels
+from labelfold.progress import Progress
+
+LINEAR_MAPS = ("pca", "mfa")  # which have no more coordinates than there are features
+
+
+@dataclass(frozen=True)
+class ErrorEstimate:
+    """Wrong answers for labels that were hidden, or the reason why there are none.
+
+    Parameters
+    ----------
+    n_folds, n_hidden, n_wrong : int
+        Parts that the labels were hidden in, labels hidden in all, and wrong answers among them.
+
+    chance : float
+        Error of always naming the class with most labels.
+
+    notes : tuple of str
+        What to keep in mind; where there is no estimate, why.
+    """
+
+    n_folds: int
+    n_hidden: int
+    n_wrong: int
+    chance: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def error(self) -> float | None:
+        """Share of wrong answers."""
+        return self.n_wrong / self.n_hidden if self.n_hidden else None
+
+    @property
+    def n_left(self) -> int:
+        """Number of labels that a fold leaves to the fit, rounded."""
+        return round(self.n_hidden * (1 - 1 / self.n_folds)) if self.n_folds else 0
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Wilson's interval for the error."""
+        return None if self.error is None else wilson_interval(self.error, self.n_hidden)
+
+    def as_plain(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        return {
+            "error": self.error,
+            "interval": self.interval,
+            "level": LEVEL,
+            "n_wrong": self.n_wrong,
+            "n_hidden": self.n_hidden,
+            "n_folds": self.n_folds,
+            "n_left": self.n_left,
+            "chance": self.chance,
+            "notes": list(self.notes),
+        }
+
+    def __str__(self) -> str:
+        if self.error is None or self.interval is None:
+            return f"Error: not estimated. {' '.join(self.notes)}"
+        low, high = self.interval
+        text = (
+            f"Error on hidden labels: {self.error:.1%} ({self.n_wrong} of {self.n_hidden} wrong, "
+            f"in {self.n_folds} folds with about {self.n_left} labels left), {LEVEL:.0%} interval "
+            f"{low:.1%} to {high:.1%}; by always naming the largest class {self.chance:.1%}."
+        )
+        return " ".join([text, *self.notes])
+
+
+def make_classifier(
+    estimator: Any, method: str, head: str, table: Table, *, chooses_dims: bool
+) -> Any:
+    """Return an unfitted classifier.
+
+    Parameters
+    ----------
+    estimator : estimator
+        By `make_method`.
+
+    method, head : str
+        Names of the method, and of what names classes in its map.
+
+    table : Table
+        What will be classified.
+
+    chooses_dims : bool
+        Give the map as many coordinates as `ManifoldClassifier` gives to CCDR.
+    """
+    if method in CLASSIFIERS:
+        return estimator
+    if chooses_dims:
+        labels = PartialLabels.from_optional_y(table.labels, n_samples=table.n_rows)
+        n_components = ManifoldClassifier().make_embedder(labels).n_components
+        if method in LINEAR_MAPS:
+            n_components = min(n_components, table.n_features, table.n_rows)
+        estimator.set_params(**{dimension_parameter(method): n_components})
+    return ManifoldClassifier(estimator, head=head)
+
+
+def fit_and_estimate(
+    model: Any, X: Any, y: NDArray[Any], *, folds: int, seed: int, progress: Progress
+) -> tuple[Any, ErrorEstimate]:
+    """Fit the model on all labels, and on all but those of each fold.
+
+    Parameters
+    ----------
+    model : classifier
+        A `ManifoldClassifier` or `LaplacianClassifier`, unfitted.
+
+    X, y : matrix, ndarray of objects
+        All rows, and their labels, None where there is none.
+
+    folds : int
+        Number of parts that the labels are hidden in; 0 makes no estimate. Fewer are made where
+        no class has so many labels.
+
+    seed : int
+        Draws the parts.
+
+    progress : Progress
+        Is told of every fit.
+
+    Returns
+    -------
+    model, estimate : classifier, ErrorEstimate
+        The one fitted on all labels, and how often those fitted on fewer were wrong.
+    """
+    labels = PartialLabels.some_from_y(y)
+    hidden, notes = _hidden_rows(labels, folds, seed)
+    every = np.arange(len(labels))
+    ys = [y, *(hide_labels(y, labels.mask & ~np.isin(every, rows)) for rows in hidden)]
+    [graph] = build_graphs([model], X)
+    fits = fit_together([model], X, ys, graph)
+    progress("fits", 0, len(ys))
+    _, _, fitted = next(fits)
+    progress("fits", 1, len(ys))
+    n_wrong = 0
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the fit on all labels has said it
+            for _, number, other in fits:
+                rows = hidden[number - 1]
+                n_wrong += int(np.count_nonzero(other.transduction_[rows] != labels.at(rows)))
+                progress("fits", number + 1, len(ys))
+    except ValueError as error:
+        hidden, n_wrong, notes = [], 0, [f"With some labels hidden the method fails: {error}"]
+    counts = np.bincount(labels.codes[labels.mask])
+    n_hidden = sum(map(len, hidden))
+    chance = 1 - float(counts.max() / labels.n_labeled)
+    return fitted, ErrorEstimate(len(hidden), n_hidden, n_wrong, chance, tuple(notes))
+
+
+def _hidden_rows(
+    labels: PartialLabels, folds: int, seed: int
+) -> tuple[list[NDArray[np.intp]], list[str]]:
+    """Return the rows whose labels each fold hides, and what is to be said about them."""
+    if folds == 0:
+        return [], ["--folds 0 was given."]
+    counts = Counter(labels.at(np.flatnonzero(labels.mask)).tolist())
+    n_folds = min(folds, max(counts.values()))
+    if n_folds < 2:
+        return [], [
+            "Every class has one label, and none is left where it is hidden: label two rows or "
+            "more of each class."
+        ]
+    notes = []
+    if n_folds < folds:
+        notes.append(f"There are {n_folds} folds, as no class has more labels.")
+    single = [str(label) for label, count in counts.items() if count == 1]
+    if single:
+        shown = ", ".join(sorted(single)[:5]) + (", ..." if len(single) > 5 else "")
+        notes.append(
+            f"A class with one label ({shown}) cannot be named while it is hidden, which counts as "
+            "wrong."
+        )
+    splitter = LabeledKFold(n_folds, shuffle=True, random_state=seed)
+    with warnings.catch_warnings():
+        # Of scikit-learn, about classes with fewer labels than folds.
+        warnings.simplefilter("ignore")
+        return [rows for _, rows in splitter.split(labels.codes, labels.codes)], notes

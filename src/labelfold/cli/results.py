@@ -1,0 +1,156 @@
+"""What a command on a data file leaves behind: a table, and perhaps a picture and a model.
+
+The table goes to a file or, named "-", to standard output; what the command has to say about its
+work goes to the other of stdout and stderr.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import typer
+
+from labelfold.cli.console import Console
+from labelfold.cli.output import OutputFiles
+
+STANDARD_STREAM = "-"
+PICTURES = ("png", "pdf", "svg")
+
+
+class Results:
+    """Outputs of a command, as a context manager around its work.
+
+    Entering the block refuses names that cannot be written, so that a command fails before its
+    work. Leaving it without an error puts all files in place, and only then writes a table for
+    standard output.
+
+    Parameters
+    ----------
+    table : str
+        File of the table, or "-".
+
+    inputs : tuple of str
+        Files that the command reads, which it must not replace.
+
+    picture, model : Path, default=None
+        The other files, if they are wanted.
+
+    overwrite : bool, default=False
+        Whether files that exist may be replaced.
+
+    as_json : bool, default=False
+        Whether the report is JSON rather than text.
+    """
+
+    def __init__(
+        self,
+        table: str,
+        *,
+        inputs: tuple[str, ...],
+        picture: Path | None = None,
+        model: Path | None = None,
+        overwrite: bool = False,
+        as_json: bool = False,
+    ) -> None:
+        self.is_stdout = table == STANDARD_STREAM
+        self.table, self.picture, self.model = Path(table), picture, model
+        self._inputs = inputs
+        self._as_json = as_json
+        self._columns: Mapping[str, Any] | None = None
+        self._files = OutputFiles(*self.paths, overwrite=overwrite)
+
+    @property
+    def paths(self) -> list[Path]:
+        """The files that will be there."""
+        table = None if self.is_stdout else self.table
+        return [path for path in (table, self.picture, self.model) if path is not None]
+
+    def __enter__(self) -> Self:
+        self._check()
+        self._files.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._files.__exit__(kind, error, trace)
+        if error is None and self._columns is not None:
+            from labelfold.cli.tables import write_table
+
+            write_table(sys.stdout.buffer, self._columns, format="csv")
+            sys.stdout.buffer.flush()
+
+    def write_table(self, columns: Mapping[str, Any]) -> None:
+        """Write the table; see `labelfold.cli.tables.write_table`."""
+        from labelfold.cli.tables import write_table
+
+        if self.is_stdout:
+            self._columns = columns
+            return
+        with self._files.open(self.table) as stream:
+            write_table(stream, columns, name=self.table)
+
+    def write_picture(self, figure: Any) -> None:
+        """Write a figure of matplotlib, if a picture is wanted."""
+        if self.picture is not None:
+            with self._files.open(self.picture) as stream:
+                figure.savefig(stream, format=_ending(self.picture))
+
+    def write_model(self, estimator: Any, names: list[str] | None, *, compact: bool) -> None:
+        """Write a fitted estimator and the names of its features, if it is wanted."""
+        if self.model is None:
+            return
+        from labelfold import save
+
+        with tempfile.TemporaryDirectory() as folder, self._files.open(self.model) as stream:
+            path = Path(folder, "model.skops")
+            save(estimator, path, compact=compact, feature_names=names)
+            with path.open("rb") as saved:
+                shutil.copyfileobj(saved, stream)
+
+    def report(self, console: Console, facts: dict[str, Any], text: str) -> None:
+        """Say what was done, after the block: facts for machines, or text for people."""
+        if self._as_json:
+            console.result(json.dumps(facts, indent=2, allow_nan=False))
+        elif not self.is_stdout:
+            console.result(text)
+        elif not console.is_quiet:
+            typer.echo(text, err=True)
+
+    def _check(self) -> None:
+        if self.is_stdout and self._as_json:
+            raise ValueError("-o - and --json both write to standard output: name a file with -o.")
+        if not self.is_stdout:
+            from labelfold.cli.tables import output_format
+
+            if output_format(self.table) == "npy":
+                raise ValueError(
+                    f"{self.table}: an NPY file holds a matrix alone, without rows and labels: "
+                    "write .csv, .parquet or .npz."
+                )
+        if self.picture is not None and _ending(self.picture) not in PICTURES:
+            endings = ", ".join("." + known for known in PICTURES)
+            raise ValueError(
+                f"{self.picture}: the ending of a picture is one of {endings}: choose one."
+            )
+        if len({os.path.realpath(path) for path in self.paths}) < len(self.paths):
+            raise ValueError("two outputs name the same file: give each its own name.")
+        sources = {os.path.realpath(name) for name in self._inputs if name != STANDARD_STREAM}
+        for path in self.paths:
+            if os.path.realpath(path) in sources:
+                raise ValueError(f"{path} is read by this command: write to another file.")
+
+
+def _ending(path: Path) -> str:
+    return path.suffix[1:].lower()

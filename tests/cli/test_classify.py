@@ -1,0 +1,387 @@
+"""`labelfold classify` on a file of digits with 50 labels: labels, error, reports and refusals."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+from typer.testing import CliRunner
+
+import labelfold
+from labelfold import CCDR, LaplacianClassifier, ManifoldClassifier, TransductiveSearchCV
+from labelfold.cli.app import app
+from labelfold.cli.classification import ErrorEstimate
+from labelfold.evaluate import LabeledKFold, draw_labeled
+from labelfold.evaluate.intervals import wilson_interval
+
+N_ROWS, N_NEW = 300, 40
+PIXELS, DIGITS = load_digits(return_X_y=True)
+X, NEW = PIXELS[:N_ROWS], PIXELS[N_ROWS : N_ROWS + N_NEW]
+LABELED = draw_labeled(DIGITS[:N_ROWS], 50, random_state=0)
+LABELS = np.array([DIGITS[row] if row in LABELED else None for row in range(N_ROWS)])
+NAMES = [f"pixel{number}" for number in range(64)]
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["classify", *map(str, arguments)])
+
+
+def write_csv(path, points, labels=None, names=NAMES):
+    with path.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow([*names, *([] if labels is None else ["digit"])])
+        for row, point in enumerate(points):
+            cells = [] if labels is None else [labels[row]]
+            writer.writerow([*(int(value) for value in point), *cells])
+    return path
+
+
+def keep(n_each):
+    """Labels of the first few rows of every class: a dict of numbers, or one for all."""
+    counts = n_each if isinstance(n_each, dict) else dict.fromkeys(range(10), n_each)
+    labels = np.full(N_ROWS, None)
+    for digit, count in counts.items():
+        rows = np.flatnonzero(DIGITS[:N_ROWS] == digit)[:count]
+        labels[rows] = digit
+    return labels
+
+
+@pytest.fixture(scope="module")
+def digits(tmp_path_factory):
+    return write_csv(tmp_path_factory.mktemp("data") / "digits.csv", X, LABELS)
+
+
+@pytest.fixture(scope="module")
+def new(tmp_path_factory):
+    """New rows with the columns in another order, and one more that is not for the model."""
+    path = tmp_path_factory.mktemp("new") / "new.csv"
+    return write_csv(path, NEW[:, ::-1], ["text"] * N_NEW, names=NAMES[::-1])
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory, digits, new):
+    folder = tmp_path_factory.mktemp("out")
+    out, saved = folder / "labels.csv", folder / "model.skops"
+    result = run(digits, "--labels", "digit", "--new", new, "-o", out, "--save", saved)
+    return result, folder
+
+
+def read_csv(path):
+    with path.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def refused(result, *words):
+    assert (result.exit_code, result.stdout) == (2, ""), result.output
+    assert result.stderr.count("\n") == 1, result.stderr
+    for word in words:
+        assert word in result.stderr
+
+
+def check_rows(rows, model):
+    """Check labels and confidences of the rows of fit against a fitted classifier."""
+    assert [int(row["label"]) for row in rows] == model.transduction_.tolist()
+    codes = np.searchsorted(model.classes_, model.transduction_)
+    expected = model.label_distributions_[np.arange(len(rows)), codes]
+    np.testing.assert_allclose([float(row["confidence"]) for row in rows], expected)
+    assert [row["given"] == "True" for row in rows] == [v is not None for v in LABELS]
+
+
+# Values
+
+
+def test_labels_are_those_of_the_library(finished, digits):
+    result, folder = finished
+    assert result.exit_code == 0, result.stderr
+    rows = read_csv(folder / "labels.csv")
+    assert list(rows[0]) == ["file", "row", "label", "confidence", "given"]
+    own = rows[:N_ROWS]
+    assert {row["file"] for row in own} == {str(digits)}
+    assert [int(row["row"]) for row in own] == list(range(1, N_ROWS + 1))
+    check_rows(own, ManifoldClassifier().fit(X, LABELS))
+
+
+def test_given_labels_are_kept(finished):
+    _, folder = finished
+    rows = read_csv(folder / "labels.csv")
+    for row in LABELED:
+        assert (int(rows[row]["label"]), rows[row]["given"]) == (DIGITS[row], "True")
+
+
+def test_new_rows_are_those_of_predict(finished, new):
+    _, folder = finished
+    rows = read_csv(folder / "labels.csv")[N_ROWS:]
+    assert [(row["file"], int(row["row"])) for row in rows] == [
+        (str(new), number) for number in range(1, N_NEW + 1)
+    ]
+    model = ManifoldClassifier().fit(X, LABELS)
+    assert [int(row["label"]) for row in rows] == model.predict(NEW).tolist()
+    found = [float(row["confidence"]) for row in rows]
+    np.testing.assert_allclose(found, model.predict_proba(NEW).max(axis=1))
+    assert {row["given"] for row in rows} == {"False"}
+
+
+def test_the_saved_model_labels_new_rows_alike(finished):
+    _, folder = finished
+    model = labelfold.load(folder / "model.skops")
+    rows = read_csv(folder / "labels.csv")[N_ROWS:]
+    assert model.predict(NEW).tolist() == [int(row["label"]) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("options", "model"),
+    [
+        (
+            ["--head", "knn", "--dims", 4, "--beta", 0.1],
+            ManifoldClassifier(CCDR(4, beta=0.1), head="knn"),
+        ),
+        (["--method", "laplacian"], LaplacianClassifier()),
+        (
+            ["--method", "laplacian", "--set", "n_eigenvectors=15", "--neighbors", 6],
+            LaplacianClassifier(15, n_neighbors=6),
+        ),
+    ],
+)
+def test_options_reach_the_classifier(tmp_path, digits, options, model):
+    out = tmp_path / "labels.csv"
+    result = run(digits, "--labels", "digit", "-o", out, *options)
+    assert result.exit_code == 0, result.stderr
+    check_rows(read_csv(out), model.fit(X, LABELS))
+
+
+@pytest.mark.parametrize("method", ["eigenmaps", "lle", "mfa", "resampled", "pca"])
+def test_other_maps_label_every_row(tmp_path, digits, method):
+    out = tmp_path / "labels.csv"
+    result = run(digits, "--labels", "digit", "-o", out, "--method", method, "--json")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["n_components"] == 11
+    wrong = [int(row["label"]) != digit for row, digit in zip(read_csv(out), DIGITS, strict=False)]
+    assert np.mean(wrong) < 0.5
+
+
+def test_scaling_is_part_of_the_model(tmp_path, digits, new):
+    out, saved = tmp_path / "labels.csv", tmp_path / "model.skops"
+    options = ["--scale", "standard", "--save", saved, "--compact", "--new", new]
+    result = run(digits, "--labels", "digit", "-o", out, *options)
+    assert result.exit_code == 0, result.stderr
+    scaler = StandardScaler().fit(X)
+    expected = ManifoldClassifier().fit(scaler.transform(X), LABELS)
+    rows = read_csv(out)
+    check_rows(rows[:N_ROWS], expected)
+    answers = expected.predict(scaler.transform(NEW)).tolist()
+    assert [int(row["label"]) for row in rows[N_ROWS:]] == answers
+    model = labelfold.load(saved)
+    assert isinstance(model, Pipeline)
+    assert model.predict(NEW).tolist() == answers
+
+
+# The error
+
+
+@pytest.mark.parametrize("seed", [0, 4])
+def test_the_error_is_that_of_a_search_over_nothing(tmp_path, digits, seed):
+    options = ["-o", tmp_path / "labels.csv", "--seed", seed, "--json"]
+    result = run(digits, "--labels", "digit", *options)
+    estimate = json.loads(result.stdout)["estimate"]
+    cv = LabeledKFold(5, shuffle=True, random_state=seed)
+    search = TransductiveSearchCV(ManifoldClassifier(CCDR(11)), {}, cv=cv).fit(X, LABELS)
+    # Every fold has ten of the fifty labels.
+    assert estimate["error"] == pytest.approx(1 - search.best_score_)
+    assert (estimate["n_hidden"], estimate["n_folds"]) == (50, 5)
+    assert estimate["interval"] == pytest.approx(wilson_interval(estimate["error"], 50))
+    assert estimate["chance"] == pytest.approx(0.9)
+    assert estimate["notes"] == []
+
+
+@pytest.mark.parametrize(("seed", "expected"), [(0, 0), (1, 1)])
+def test_folds_of_different_sizes_count_by_their_labels(tmp_path, seed, expected):
+    labels = keep({0: 7, 1: 7, 2: 4})
+    data = write_csv(tmp_path / "data.csv", X, labels)
+    options = ["-o", tmp_path / "labels.csv", "--folds", 3, "--seed", seed, "--json"]
+    result = run(data, "--labels", "digit", *options)
+    facts = json.loads(result.stdout)
+    n_wrong = 0
+    model = ManifoldClassifier(CCDR(facts["n_components"]))
+    for train, test in LabeledKFold(3, shuffle=True, random_state=seed).split(X, labels):
+        hidden = np.where(np.isin(np.arange(N_ROWS), train), labels, None)
+        n_wrong += int((model.fit(X, hidden).transduction_[test] != labels[test]).sum())
+    assert (facts["estimate"]["n_wrong"], facts["estimate"]["n_hidden"]) == (n_wrong, 18)
+    assert n_wrong == expected  # the seed makes a difference
+
+
+def test_the_error_is_printed_with_its_interval(finished):
+    result, _ = finished
+    text = " ".join(result.stdout.split())
+    assert "Error on hidden labels: " in text
+    assert " of 50 wrong, in 5 folds with about 40 labels left), 80% interval " in text
+    assert "Labels found for 290 rows: " in text
+
+
+def test_one_label_a_class_gives_no_error_and_says_why(tmp_path):
+    data = write_csv(tmp_path / "data.csv", X, keep(1))
+    out = tmp_path / "labels.csv"
+    result = run(data, "--labels", "digit", "-o", out)
+    assert result.exit_code == 0, result.stderr
+    text = " ".join(result.stdout.split())
+    assert "Error: not estimated. Every class has one label" in text
+    assert len(read_csv(out)) == N_ROWS
+
+
+def test_classes_with_one_label_are_named(tmp_path):
+    data = write_csv(tmp_path / "data.csv", X, keep({0: 3, 1: 3, 7: 1}))
+    result = run(data, "--labels", "digit", "-o", tmp_path / "labels.csv")
+    assert result.exit_code == 0, result.stderr
+    text = " ".join(result.stdout.split())
+    assert "There are 3 folds, as no class has more labels." in text
+    assert "A class with one label (7) cannot be named while it is hidden" in text
+    assert result.stderr == ""
+
+
+def test_a_method_that_fails_with_labels_hidden_still_labels(tmp_path):
+    # Without the one 7 there is one class left, which this method refuses.
+    data = write_csv(tmp_path / "data.csv", X, keep({0: 6, 7: 1}))
+    out = tmp_path / "labels.csv"
+    result = run(data, "--labels", "digit", "-o", out, "--method", "mfa")
+    assert result.exit_code == 0, result.stderr
+    text = " ".join(result.stdout.split())
+    assert (
+        "Error: not estimated. With some labels hidden the method fails: y holds one class" in text
+    )
+    assert len(read_csv(out)) == N_ROWS
+
+
+def test_no_folds_no_error(tmp_path, digits):
+    result = run(digits, "--labels", "digit", "-o", tmp_path / "labels.csv", "--folds", 0, "--json")
+    assert json.loads(result.stdout)["estimate"]["error"] is None
+
+
+def test_shuffled_labels_show_that_there_is_something_to_learn(tmp_path, digits):
+    options = ["--permutations", 19, "--folds", 2, "--json"]
+    result = run(digits, "--labels", "digit", "-o", tmp_path / "labels.csv", *options)
+    facts = json.loads(result.stdout)
+    assert facts["permutations"]["error"] == facts["estimate"]["error"]
+    assert facts["permutations"]["shuffled_error"] > 0.8
+    assert facts["permutations"]["p_value"] == 1 / 20
+
+
+def test_an_estimate_as_text():
+    text = str(ErrorEstimate(n_folds=5, n_hidden=50, n_wrong=7, chance=0.9))
+    low, high = wilson_interval(0.14, 50)
+    assert "14.0% (7 of 50 wrong, in 5 folds with about 40 labels left), 80%" in text
+    assert f"80% interval {low:.1%} to {high:.1%}" in text
+
+
+# Reports and streams
+
+
+def test_json_has_the_same_facts(tmp_path, digits, new):
+    out = tmp_path / "labels.parquet"
+    result = run(digits, "--labels", "digit", "--new", new, "-o", out, "--json")
+    assert (result.exit_code, result.stderr) == (0, "")
+    facts = json.loads(result.stdout)
+    assert facts["new"] == {"file": str(new), "n_rows": N_NEW}
+    assert (facts["method"], facts["head"], facts["n_components"]) == ("ccdr", "linear", 11)
+    found = facts["found"]
+    assert found["n_rows"] == N_ROWS - 50 + N_NEW
+    assert sum(one["n_rows"] for one in found["classes"]) == found["n_rows"]
+    assert 0 <= found["n_low_confidence"] < found["n_rows"]
+    assert facts["versions"]["labelfold"] == labelfold.__version__
+    assert out.exists()
+
+
+def test_a_pipe_from_stdin_to_stdout(digits):
+    result = subprocess.run(
+        [sys.executable, "-m", "labelfold.cli", "classify", "-", "--labels", "-1", "-o", "-"],
+        stdin=digits.open("rb"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    rows = list(csv.DictReader(result.stdout.splitlines()))
+    check_rows(rows, ManifoldClassifier().fit(X, LABELS))
+    assert "Error on hidden labels" in result.stderr
+
+
+def test_labels_of_text(tmp_path):
+    words = np.array(["zero", "one", "two"])
+    labels = [None if label is None else words[label] for label in keep({0: 5, 1: 5, 2: 5})]
+    data = write_csv(tmp_path / "data.csv", X, labels)
+    out = tmp_path / "labels.csv"
+    assert run(data, "--labels", "digit", "-o", out).exit_code == 0
+    rows = read_csv(out)
+    assert {row["label"] for row in rows} == set(words.tolist())
+    for label, row in zip(labels, rows, strict=True):
+        assert label is None or row["label"] == label
+
+
+def test_help_teaches():
+    text = run("--help").stdout
+    for word in ("labelfold classify flowers.csv", "confidence", "--folds", "[default:"):
+        assert word in text
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--labels", "kind"], ["there is no such column"]),
+        (["--ignore", "digit"], ["a classifier needs labels", "--labels"]),
+        (["--method", "tsne"], ["--method tsne is unknown", "laplacian"]),
+        (["--head", "svm"], ["--head svm is unknown", "linear, knn"]),
+        (["--method", "laplacian", "--head", "knn"], ["--head has no meaning"]),
+        (["--method", "laplacian", "--dims", 2], ["--dims has no meaning"]),
+        (["--method", "laplacian", "--permutations", 19], ["needs a map"]),
+        (["--set", "penalty=1"], ["no such parameter"]),
+        (["--folds", 1], ["--folds 1"]),
+        (["--folds", 0, "--permutations", 3], ["--folds must be 2"]),
+        (["--compact"], ["--save"]),
+        (["--scale", "log"], ["--scale log"]),
+        (["--new", "no-such-file.csv"], ["no-such-file.csv"]),
+    ],
+)
+def test_bad_options_leave_nothing(tmp_path, digits, options, words):
+    given = [] if "--labels" in options or "--ignore" in options else ["--labels", "digit"]
+    refused(run(digits, "-o", tmp_path / "new" / "labels.csv", *given, *options), *words)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (keep({3: 9}), ["one class only, 3", "two classes"]),
+        (np.full(N_ROWS, None), ["no label", "two classes"]),
+        (np.where(LABELS == 3, 0.5, LABELS), ["labels are classes"]),
+    ],
+)
+def test_bad_labels_leave_nothing(tmp_path, labels, words):
+    data = write_csv(tmp_path / "data.csv", X, labels)
+    refused(run(data, "--labels", "digit", "-o", tmp_path / "labels.csv"), *words)
+    assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
+
+
+def test_new_rows_without_a_column_leave_nothing(tmp_path, digits):
+    short = write_csv(tmp_path / "short.csv", NEW[:, 1:], names=NAMES[1:])
+    out = tmp_path / "labels.csv"
+    result = run(digits, "--labels", "digit", "--new", short, "-o", out)
+    refused(result, "'pixel0'", "columns that the model was fitted on")
+    assert not out.exists()
+
+
+def test_an_existing_file_is_kept(tmp_path, digits):
+    (tmp_path / "labels.csv").write_text("mine")
+    refused(run(digits, "--labels", "digit", "-o", tmp_path / "labels.csv"), "--force")
+    assert (tmp_path / "labels.csv").read_text() == "mine"
+
+
+def test_data_and_new_rows_from_one_stream():
+    refused(run("-", "--labels", "digit", "--new", "-", "-o", "-"), "standard input")

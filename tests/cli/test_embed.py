@@ -1,0 +1,396 @@
+"""`labelfold embed` on a file of digits with 50 labels: values, files, reports and refusals."""
+
+from __future__ import annotations
+
+import csv
+import json
+import signal
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.decomposition import PCA
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+from typer.testing import CliRunner
+
+import labelfold
+from labelfold import CCDR, LaplacianEigenmaps, ResampledEmbedding, SupervisedLLE
+from labelfold.cli.app import app
+from labelfold.cli.methods import EMBEDDERS, make_method
+from labelfold.evaluate import draw_labeled
+
+N_ROWS = 300
+X, TRUTH = (part[:N_ROWS] for part in load_digits(return_X_y=True))
+LABELED = draw_labeled(TRUTH, 50, random_state=0)
+LABELS = np.array([digit if row in LABELED else None for row, digit in enumerate(TRUTH)])
+NAMES = [f"pixel{number}" for number in range(64)]
+
+
+def run(*arguments, **options):
+    return CliRunner().invoke(app, ["embed", *map(str, arguments)], **options)
+
+
+def write_digits(path, *, ids=False, label=lambda row: LABELS[row]):
+    with path.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow([*(["name"] if ids else []), *NAMES, "digit"])
+        for row in range(N_ROWS):
+            start = [f"scan {row}"] if ids else []
+            writer.writerow([*start, *X[row].astype(int), label(row)])
+    return path
+
+
+@pytest.fixture(scope="module")
+def digits(tmp_path_factory):
+    return write_digits(tmp_path_factory.mktemp("data") / "digits.csv")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory, digits):
+    """One run with everything it can write."""
+    folder = tmp_path_factory.mktemp("out")
+    result = run(
+        *(digits, "--labels", "digit", "-o", folder / "map.csv"),
+        *("--plot", folder / "map.png", "--save", folder / "model.skops"),
+    )
+    return result, folder
+
+
+def read_csv(path):
+    with path.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def coordinates_of(rows):
+    titles = [title for title in rows[0] if title.startswith("x")]
+    return np.array([[float(row[title]) for title in titles] for row in rows])
+
+
+def refused(result, *words):
+    """Check that a run failed with one line that has these words, and nothing on stdout."""
+    assert (result.exit_code, result.stdout) == (2, ""), result.output
+    assert result.stderr.count("\n") == 1, result.stderr
+    for word in words:
+        assert word in result.stderr
+
+
+# Values
+
+
+def test_the_map_is_that_of_the_library(finished):
+    result, folder = finished
+    assert result.exit_code == 0, result.stderr
+    rows = read_csv(folder / "map.csv")
+    assert list(rows[0]) == ["row", "x1", "x2", "label"]
+    assert [int(row["row"]) for row in rows] == list(range(1, N_ROWS + 1))
+    assert [row["label"] for row in rows] == ["" if v is None else str(v) for v in LABELS]
+    np.testing.assert_array_equal(coordinates_of(rows), CCDR().fit_transform(X, LABELS))
+
+
+def test_the_model_is_that_of_the_library_and_knows_its_columns(finished):
+    _, folder = finished
+    model = labelfold.load(folder / "model.skops")
+    assert isinstance(model, CCDR)
+    assert model.verbose == 0
+    new = load_digits().data[N_ROWS : N_ROWS + 20]
+    np.testing.assert_array_equal(model.transform(new), CCDR().fit(X, LABELS).transform(new))
+    assert read_names(folder / "model.skops") == NAMES
+
+
+def read_names(path):
+    from labelfold.persistence.model_file import read_feature_names
+
+    return read_feature_names(path)
+
+
+def test_the_summary_tells_data_graph_and_certificate(finished):
+    result, folder = finished
+    assert "300 rows, 64 features" in result.stdout
+    assert "50 labels of 10 classes: 0 (5), 1 (5)" in result.stdout
+    assert "Map by ccdr (CCDR): 2 coordinates." in result.stdout
+    model = CCDR().fit(X, LABELS)
+    assert f"Graph: {model.graph_.statistics.n_edges:,} edges" in result.stdout
+    assert "Solve: ok: " in result.stdout
+    for name in ("map.csv", "map.png", "model.skops"):
+        assert str(folder / name) in result.stdout
+
+
+def test_all_files_are_there_and_nothing_else(finished):
+    _, folder = finished
+    assert sorted(path.name for path in folder.iterdir()) == ["map.csv", "map.png", "model.skops"]
+    assert (folder / "map.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "estimator"),
+    [
+        (["--dims", 5, "--neighbors", 7, "--beta", 0.25], CCDR(5, n_neighbors=7, beta=0.25)),
+        (["--dims", "auto"], CCDR("auto", random_state=0)),
+        (
+            ["--method", "eigenmaps", "--set", "weights=binary"],
+            LaplacianEigenmaps(weights="binary"),
+        ),
+        (["--method", "lle", "--set", "alpha=0.5"], SupervisedLLE(alpha=0.5, random_state=0)),
+        (["--method", "pca", "--dims", 3], PCA(3, random_state=0)),
+        (
+            ["--method", "resampled", "--set", "subsample_size=150", "--beta", 0.5, "--seed", 3],
+            ResampledEmbedding(CCDR(beta=0.5), subsample_size=150, random_state=3),
+        ),
+    ],
+)
+def test_options_reach_the_estimator(tmp_path, digits, options, estimator):
+    out = tmp_path / "map.csv"
+    result = run(digits, "--labels", "digit", "-o", out, *options)
+    assert result.exit_code == 0, result.stderr
+    expected = estimator.fit_transform(X, LABELS)
+    np.testing.assert_allclose(coordinates_of(read_csv(out)), expected, rtol=1e-12, atol=1e-14)
+
+
+def test_every_embedder_of_the_library_has_a_name():
+    kinds = {type(make_method(name)) for name in EMBEDDERS}
+    embedders = {
+        value
+        for value in (getattr(labelfold, name) for name in labelfold.__all__)
+        if isinstance(value, type) and hasattr(value, "fit_transform")
+    }
+    assert kinds == embedders | {PCA}
+
+
+def test_scaling_becomes_a_part_of_the_model(tmp_path, digits):
+    out, saved = tmp_path / "map.csv", tmp_path / "model.skops"
+    options = ["--scale", "standard", "--save", saved, "--compact"]
+    result = run(digits, "--labels", "digit", "-o", out, *options)
+    assert result.exit_code == 0, result.stderr
+    assert "columns scaled (standard)" in result.stdout
+    model = labelfold.load(saved)
+    assert isinstance(model, Pipeline)
+    expected = CCDR().fit_transform(StandardScaler().fit_transform(X), LABELS)
+    np.testing.assert_array_equal(coordinates_of(read_csv(out)), expected)
+    # New rows go through the same scaler: a row of the fit finds its place.
+    np.testing.assert_allclose(model.transform(X[:5]), expected[:5])
+
+
+def test_quantile_scaling_does_not_depend_on_units(tmp_path, digits):
+    stretched = tmp_path / "stretched.csv"
+    with digits.open() as old, stretched.open("w", newline="") as new:
+        rows = list(csv.reader(old))
+        rows[1:] = [[str(1000 * int(row[0])), *row[1:]] for row in rows[1:]]
+        csv.writer(new).writerows(rows)
+    maps = []
+    for number, source in enumerate((digits, stretched)):
+        out = tmp_path / f"{number}.csv"
+        assert run(source, "--labels", "digit", "--scale", "quantile", "-o", out).exit_code == 0
+        maps.append(coordinates_of(read_csv(out)))
+    np.testing.assert_allclose(maps[0], maps[1], atol=1e-12)
+
+
+def test_rows_are_called_by_their_names(tmp_path):
+    data = write_digits(tmp_path / "named.csv", ids=True)
+    out = tmp_path / "map.csv"
+    result = run(data, "--labels", "digit", "--id-column", "name", "-o", out)
+    assert result.exit_code == 0, result.stderr
+    assert [row["id"] for row in read_csv(out)] == [f"scan {row}" for row in range(N_ROWS)]
+
+
+def test_labels_may_be_left_out(tmp_path, digits):
+    out = tmp_path / "map.csv"
+    result = run(digits, "--ignore", "digit", "-o", out)
+    assert result.exit_code == 0, result.stderr
+    assert "no labels" in result.stdout
+    rows = read_csv(out)
+    assert list(rows[0]) == ["row", "x1", "x2"]
+    np.testing.assert_array_equal(coordinates_of(rows), CCDR().fit_transform(X))
+
+
+# Reports and streams
+
+
+def test_json_has_the_same_facts(tmp_path, digits):
+    out, saved = tmp_path / "map.npz", tmp_path / "model.skops"
+    result = run(digits, "--labels", "digit", "-o", out, "--save", saved, "--json")
+    assert (result.exit_code, result.stderr) == (0, "")
+    facts = json.loads(result.stdout)
+    assert facts["data"]["n_rows"] == N_ROWS
+    assert facts["data"]["classes"][3] == {"label": 3, "n_labeled": 5}
+    assert (facts["method"], facts["estimator"], facts["n_components"]) == ("ccdr", "CCDR", 2)
+    assert facts["parameters"]["beta"] == 1.0
+    assert facts["certificate"]["ok"] is True
+    assert facts["files"] == {"table": str(out), "picture": None, "model": str(saved)}
+    assert facts["versions"]["labelfold"] == labelfold.__version__
+    assert 0 < facts["seconds"]["fit"] <= facts["seconds"]["total"]
+    with np.load(out) as arrays:
+        np.testing.assert_array_equal(arrays["x"], CCDR().fit_transform(X, LABELS))
+
+
+def test_a_pipe_from_stdin_to_stdout(digits):
+    result = subprocess.run(
+        [sys.executable, "-m", "labelfold.cli", "embed", "-", "--labels", "digit", "-o", "-"],
+        stdin=digits.open("rb"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    rows = list(csv.DictReader(result.stdout.splitlines()))
+    np.testing.assert_array_equal(coordinates_of(rows), CCDR().fit_transform(X, LABELS))
+    assert "Map by ccdr" in result.stderr
+
+
+def test_quiet_leaves_only_the_table(digits):
+    result = run("-q", digits, "--labels", "digit", "-o", "-")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.startswith("row,x1,x2,label\n")
+
+
+def test_progress_is_shown_when_asked_for_and_not_saved(tmp_path, digits):
+    saved = tmp_path / "model.skops"
+    result = run("-v", digits, "--labels", "digit", "-o", tmp_path / "map.csv", "--save", saved)
+    assert result.exit_code == 0
+    assert "reading" in result.stderr
+    assert labelfold.load(saved).verbose == 0
+
+
+def test_help_teaches():
+    text = run("--help").stdout
+    for word in ("labelfold embed flowers.csv", "x1, x2", "--set", "[default: ccdr]", *EMBEDDERS):
+        assert word in text
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--labels", "digits"], ["there is no such column", "did you mean 'digit'"]),
+        (["--method", "tsne"], ["--method tsne is unknown", "ccdr, eigenmaps"]),
+        (["--method", "lle", "--beta", 2], ["--beta has no meaning for --method lle", "alpha"]),
+        (["--method", "lle", "--dims", "auto"], ["--dims 'auto' must be a whole number"]),
+        (["--dims", "0"], ["n_components=0"]),
+        (["--dims", "two"], ["n_components='two'"]),
+        (["--set", "gamma=1"], ["--set gamma", "no such parameter", "beta, eigen_solver"]),
+        (["--set", "beta"], ["NAME=VALUE"]),
+        (["--set", "radius=wide"], ["--set radius 'wide' must be a number or none"]),
+        (["--set", "beta=nan"], ["--set beta 'nan' must be a number"]),
+        (["--set", "beta=2", "--set", "beta=3"], ["given twice"]),
+        (["--set", "beta=2", "--beta", 3], ["--set beta and --beta say the same"]),
+        (["--set", "n_jobs=2"], ["use --jobs instead"]),
+        (["--set", "metric=nonsense"], ["metric"]),
+        (["--set", "weights=nonsense"], ["weights"]),
+        (["--beta", 0], ["beta=0"]),
+        (["--scale", "log"], ["--scale log is unknown", "none, standard, quantile"]),
+        (["--method", "mfa", "--ignore", "digit"], ["--method mfa needs labels", "--labels"]),
+        (["--compact"], ["--save"]),
+        (["-q", "-v"], ["contradict"]),
+    ],
+)
+def test_bad_options_leave_nothing(tmp_path, digits, options, words):
+    given = [] if "--labels" in options or "--ignore" in options else ["--labels", "digit"]
+    out = tmp_path / "new" / "map.csv"
+    refused(run(digits, "-o", out, *given, *options), *words)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("label", "words"),
+    [
+        (lambda row: "1.5" if row == 7 else LABELS[row], ["labels are classes", "line 9"]),
+        (lambda row: ("-1", "1")[row % 2], ["-1 and 1"]),
+        (lambda row: "-1" if row % 2 else "cat", ["-1 among labels of text"]),
+    ],
+)
+def test_bad_labels_leave_nothing(tmp_path, label, words):
+    data = write_digits(tmp_path / "data.csv", label=label)
+    refused(run(data, "--labels", "digit", "-o", tmp_path / "map.csv"), *words)
+    assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
+
+
+@pytest.mark.parametrize("option", ["-o", "--plot", "--save"])
+def test_an_existing_file_is_kept_before_anything_is_read(tmp_path, option):
+    names = {"-o": "map.csv", "--plot": "map.png", "--save": "model.skops"}
+    (tmp_path / names[option]).write_text("mine")
+    outputs = [part for key, name in names.items() for part in (key, tmp_path / name)]
+    refused(run("no-such-file.csv", *outputs), "exists", "--force")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_force_replaces(tmp_path, digits):
+    out = tmp_path / "map.csv"
+    out.write_text("mine")
+    assert run(digits, "--labels", "digit", "-o", out, "--force").exit_code == 0
+    assert len(read_csv(out)) == N_ROWS
+
+
+def test_the_data_are_never_replaced(tmp_path):
+    data = write_digits(tmp_path / "data.csv")
+    before = data.read_bytes()
+    refused(run(data, "--labels", "digit", "-o", data, "--force"), "is read by this command")
+    assert data.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("outputs", "words"),
+    [
+        (["-o", "map.xlsx"], ["map.xlsx", ".csv"]),
+        (["-o", "map.npy"], ["map.npy", ".npz"]),
+        (["-o", "map.csv", "--plot", "map.gif"], ["map.gif", ".png"]),
+        (["-o", "same.csv", "--save", "same.csv"], ["two outputs name the same file"]),
+        (["-o", "-", "--json"], ["-o - and --json"]),
+    ],
+)
+def test_outputs_that_cannot_be_written(tmp_path, monkeypatch, digits, outputs, words):
+    monkeypatch.chdir(tmp_path)
+    refused(run(digits, "--labels", "digit", *outputs), *words)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_output_is_asked_for(digits):
+    refused(run(digits), "'--out'", "labelfold embed --help")
+
+
+@pytest.mark.parametrize("table", ["-", "map.csv"])
+def test_a_model_that_cannot_be_saved_leaves_no_table(tmp_path, monkeypatch, digits, table):
+    def fail(*arguments, **options):
+        raise OSError("the disk is full.")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(labelfold, "save", fail)
+    options = ["--labels", "digit", "-o", table, "--save", "model.skops"]
+    refused(run(digits, *options), "the disk is full")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send")
+def test_ctrl_c_leaves_no_half_files(tmp_path, digits):
+    script = textwrap.dedent("""
+        import signal
+        import time
+        from labelfold import CCDR
+        from labelfold.cli import main
+
+        def work_forever(*arguments, **options):
+            print("working", flush=True)
+            time.sleep(60)
+
+        # A shell's background job, and all it starts, ignores SIGINT.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        CCDR.fit_transform = work_forever
+        main()
+    """)
+    out = tmp_path / "new" / "map.csv"
+    arguments = [str(digits), "--labels", "digit", "-o", str(out)]
+    with subprocess.Popen(
+        [sys.executable, "-c", script, "embed", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as program:
+        assert program.stdout.readline() == "working\n"
+        program.send_signal(signal.SIGINT)
+        _, stderr = program.communicate(timeout=30)
+    assert (program.returncode, stderr) == (130, "labelfold: interrupted.\n")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,424 @@
+"""What `labelfold inspect` finds in data whose answers are known."""
+
+from __future__ import annotations
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_digits
+from typer.testing import CliRunner
+
+from labelfold import (
+    CCDR,
+    FurthestNeighborUnfolding,
+    IntrinsicDimension,
+    IsometricSeparationMap,
+    LaplacianEigenmaps,
+    MarginalFisherAnalysis,
+    NeighborGraph,
+    PartialLabels,
+)
+from labelfold.cli import doctor
+from labelfold.cli.app import app
+from labelfold.cli.costs import Cost, DataSize, expected_cost
+from labelfold.cli.prospects import METHODS
+from labelfold.cli.tables import Table
+
+
+def run_inspect(*arguments, **options):
+    return CliRunner().invoke(app, ["inspect", *map(str, arguments)], **options)
+
+
+def report_of(*arguments):
+    result = run_inspect(*arguments, "--json")
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr == ""
+    return json.loads(result.stdout)
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_csv(X, labels=None, names=None, name="data.csv"):
+        names = names or [f"f{i}" for i in range(np.shape(X)[1])]
+        lines = [",".join([*names, *(["kind"] if labels is not None else [])])]
+        for i, row in enumerate(np.asarray(X, dtype=float).tolist()):
+            label = [] if labels is None else ["" if labels[i] is None else str(labels[i])]
+            lines.append(",".join([*map(repr, row), *label]))
+        path = tmp_path / name
+        path.write_text("\n".join(lines) + "\n")
+        return path
+
+    return write_csv
+
+
+def method(report, name):
+    return next(one for one in report["methods"] if one["method"] == name)
+
+
+def two_clusters(n=40, gap=50.0):
+    X = np.random.default_rng(0).uniform(size=(2 * n, 2))
+    X[n:, 0] += gap
+    return X
+
+
+# Features and labels
+
+
+def test_size_kinds_and_zeros(write):
+    X = np.column_stack([[0, 1, 0, 1], [3, 4, 5, 6], [0.5, 1, 2, 3], [2, 2, 2, 2]])
+    found = report_of(write(X))["features"]
+    assert (found["n_rows"], found["n_features"]) == (4, 4)
+    assert found["kinds"] == {"zero_or_one": 1, "whole": 2, "real": 1}
+    assert found["share_of_zeros"] == 2 / 16
+    assert (found["n_constant"], found["constant"]) == (1, ["f3"])
+
+
+def test_sparse_rows_are_described_as_dense_ones(write, tmp_path):
+    X = np.random.default_rng(0).integers(0, 3, (60, 5)) * [1.0, 0.5, 1, 0, 100]
+    sp.save_npz(tmp_path / "x.npz", sp.csr_array(X))
+    dense = report_of(write(X))
+    sparse = report_of(tmp_path / "x.npz")
+    assert sparse["features"].pop("is_sparse") is True
+    assert dense["features"].pop("is_sparse") is False
+    for part in ("kinds", "share_of_zeros", "n_constant", "range_ratio"):
+        assert sparse["features"][part] == dense["features"][part]
+    np.testing.assert_allclose(
+        sparse["features"]["largest_share_of_variance"],
+        dense["features"]["largest_share_of_variance"],
+    )
+    assert sparse["duplicates"] == dense["duplicates"]
+    assert not method(sparse, "locally-linear")["is_usable"]
+
+
+def test_label_counts(write):
+    labels = ["a"] * 3 + ["b"] * 2 + ["c"] + [None] * 4
+    X = np.random.default_rng(0).uniform(size=(10, 3))
+    report = report_of(write(X, labels), "--labels", "kind")
+    assert report["labels"] == {
+        "has_labels": True,
+        "n_labeled": 6,
+        "n_unlabeled": 4,
+        "n_classes": 3,
+        "class_counts": {"a": 3, "b": 2, "c": 1},
+        "classes_with_one_label": ["c"],
+    }
+    assert any("one label only (c)" in line for line in report["advice"])
+
+
+def test_without_labels_it_says_how_to_name_them(write):
+    report = report_of(write(two_clusters()))
+    assert not report["labels"]["has_labels"]
+    assert any("--labels COLUMN" in line for line in report["advice"])
+    assert not method(report, "lda")["is_usable"]
+    assert "eigenmaps" in method(report, "ccdr")["notes"][0]
+
+
+@pytest.mark.parametrize("factor", [1.0, 1e-4, 1e5])
+def test_features_on_other_scales(write, factor):
+    X = np.random.default_rng(0).uniform(size=(50, 4)) * [1, 1, 1, factor]
+    report = report_of(write(X))
+    advised = any("--scale standard" in line for line in report["advice"])
+    assert advised == (factor != 1)
+    widest = report["features"]["widest"]["feature"]
+    if factor > 1:
+        assert widest == "f3"
+        assert report["features"]["largest_share_of_variance"] > 0.999
+
+
+def test_pictures_need_no_standardising(write):
+    report = report_of(write(load_digits().data[:300]))
+    assert not any("scale" in line for line in report["advice"])
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_huge_values_do_not_overflow(make):
+    X = np.random.default_rng(0).choice([-1e152, 1e152], (40_000, 2))
+    X[:, 0] = np.linspace(0, 1, len(X))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        found = doctor.examine_features(Table(make(X), None, None, None, "x.npy"))
+    assert found["range_ratio"] == pytest.approx(2e152)
+    assert found["largest_share_of_variance"] == pytest.approx(1)
+    assert found["widest"] == {"feature": "feature 2", "low": -1e152, "high": 1e152}
+
+
+# Equal rows
+
+
+def test_equal_rows_and_contradictions(write):
+    X = np.random.default_rng(0).uniform(size=(30, 2))
+    X[[7, 9]] = X[4]
+    X[20] = X[21]
+    labels = [None] * 30
+    labels[4], labels[9], labels[20], labels[21] = "a", "b", "a", "a"
+    report = report_of(write(X, labels), "--labels", "kind")
+    found = report["duplicates"]
+    assert found["n_distinct"] == 27
+    assert found["n_rows_with_equals"] == 5
+    assert found["largest_group"] == 3
+    assert found["n_contradictions"] == 1
+    assert found["contradiction"] == [{"row": "5", "label": "a"}, {"row": "10", "label": "b"}]
+    assert any("row 5 is 'a' and row 10 is 'b'" in line for line in report["advice"])
+    assert not method(report, "ism")["is_usable"]
+    with pytest.raises(ValueError, match="distance 0"):
+        IsometricSeparationMap().fit(X, labels)
+
+
+def test_equal_labels_of_equal_rows_are_no_contradiction(write):
+    X = np.random.default_rng(0).uniform(size=(30, 2))
+    X[1] = X[0]
+    report = report_of(write(X, ["a", "a", *["b"] * 28]), "--labels", "kind")
+    assert report["duplicates"]["n_contradictions"] == 0
+    assert method(report, "ism")["is_usable"]
+
+
+def test_equal_sparse_rows_are_found_however_they_are_stored():
+    # Row 0 is [1, 0], row 1 is [1, 0] with its zero stored, row 2 is [0.5 + 0.5, 0], row 3 [0, 1].
+    values, columns = [1, 1, 0, 0.5, 0.5, 1], [0, 0, 1, 0, 0, 1]
+    X = sp.csr_array((values, columns, [0, 1, 3, 5, 6]), shape=(4, 2))
+    found = doctor.examine_duplicates(Table(X, None, None, None, "x.npz"), PartialLabels.none(4))
+    assert (found["n_distinct"], found["n_rows_with_equals"]) == (2, 3)
+    assert X.nnz == 6
+
+
+# Graph
+
+
+def test_two_far_clusters(write):
+    X = two_clusters()
+    report = report_of(write(X), "--neighbors", 6)
+    found = report["graph"]
+    assert (found["n_components"], found["n_bridges"]) == (2, 1)
+    assert found["component_sizes"] == [40, 40]
+    distances = np.linalg.norm(X[:40, None] - X[None, 40:], axis=2)
+    assert found["longest_bridge"] == pytest.approx(distances.min())
+    assert "joins components by 1 bridge" in method(report, "eigenmaps")["notes"]
+    assert any("falls into 2 components" in line for line in report["advice"])
+
+
+def test_the_longest_of_two_bridges(write):
+    X = np.concatenate([np.arange(10), 30 + np.arange(10), 100 + np.arange(10)])[:, None]
+    found = report_of(write(X), "--neighbors", 2)["graph"]
+    assert (found["n_components"], found["n_bridges"]) == (3, 2)
+    assert found["longest_bridge"] == 100 - 39
+
+
+def test_labels_of_one_class_join_components(write):
+    labels = ["a", *[None] * 78, "a"]
+    report = report_of(write(two_clusters(), labels), "--labels", "kind")
+    assert report["graph"]["n_components"] == 2
+    assert report["graph"]["n_components_with_class_nodes"] == 1
+    assert not any("bridge" in note for note in method(report, "ccdr")["notes"])
+
+
+def test_figures_are_those_of_the_library(write):
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:400], y[:400]
+    report = report_of(write(X, y), "--labels", "kind", "--neighbors", 8)
+    graph = NeighborGraph.build(X, n_neighbors=8)
+    found = report["graph"]
+    assert found["scale"] == pytest.approx(graph.scale)
+    assert found["n_edges"] == graph.statistics.n_edges
+    assert found["largest_occurrence"] == graph.statistics.largest_occurrence
+    assert found["hub"] == str(graph.occurrences.argmax() + 1)
+    assert report["n_examined"] == 400
+    whole = IntrinsicDimension(random_state=0).fit(X, y)
+    assert report["dimension"]["all"]["dimension"] == pytest.approx(whole.dimension_)
+    assert report["dimension"]["all"]["interval"] == pytest.approx(list(whole.interval_))
+    for name, value in zip(whole.classes_, whole.class_dimensions_, strict=True):
+        assert report["dimension"]["classes"][str(name)]["dimension"] == pytest.approx(value)
+
+
+def test_a_hub_is_told(write):
+    # On rays from one point everyone's nearest are its neighbours on the ray and the centre.
+    X = np.vstack([np.zeros((1, 400)), np.eye(400)])
+    report = report_of(write(X), "--neighbors", 1)
+    assert report["graph"]["largest_occurrence"] == 400
+    assert report["graph"]["has_extreme_hub"]
+    assert any(line.startswith("Row 1 is a hub") for line in report["advice"])
+
+
+def test_row_names_are_used(tmp_path):
+    path = tmp_path / "data.csv"
+    X = np.random.default_rng(0).uniform(size=(30, 2))
+    X[3] = X[8]
+    lines = [f"n{i},{row[0]!r},{row[1]!r},{'ab'[i == 8]}" for i, row in enumerate(X.tolist())]
+    path.write_text("name,u,v,kind\n" + "\n".join(lines))
+    report = report_of(path, "--labels", "kind", "--id-column", "name")
+    assert [one["row"] for one in report["duplicates"]["contradiction"]] == ["4 (n3)", "9 (n8)"]
+
+
+# Dimension
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 5])
+def test_known_dimension(write, dimension):
+    rng = np.random.default_rng(0)
+    sphere = rng.standard_normal((600, dimension + 1))
+    sphere /= np.linalg.norm(sphere, axis=1, keepdims=True)
+    X = sphere @ np.linalg.qr(rng.standard_normal((9, 9)))[0][: dimension + 1]
+    found = report_of(write(X))["dimension"]["all"]
+    assert found["dimension"] == pytest.approx(dimension, abs=0.3)
+    low, high = found["interval"]
+    assert low < found["dimension"] < high
+
+
+def test_classes_with_few_labels_have_no_dimension(write):
+    labels = [*["many"] * 30, *["few"] * 10, *[None] * 60]
+    path = write(np.random.default_rng(0).uniform(size=(100, 2)), labels)
+    assert set(report_of(path, "--labels", "kind")["dimension"]["classes"]) == {"many"}
+
+
+# Degenerate data
+
+
+@pytest.mark.parametrize("X", [np.ones((5, 3)), [[1.0, 2.0, 3.0]]])
+def test_data_without_a_graph(write, X):
+    report = report_of(write(X))
+    assert report["graph"]["problem"]
+    assert report["dimension"]["all"]["problem"]
+    assert not method(report, "ccdr")["is_usable"]
+    assert run_inspect(write(X)).exit_code == 0
+
+
+def test_two_rows(write):
+    report = report_of(write([[0.0, 1.0], [1.0, 0.0]], ["a", "b"]), "--labels", "kind")
+    assert report["graph"]["n_neighbors"] == 1
+
+
+# What methods would do
+
+
+def usable(report):
+    return {one["method"]: one["is_usable"] for one in report["methods"]}
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        None,
+        ["a"] * 15 + [None] * 15,
+        ["a"] * 15 + ["b"] * 15,
+        ["a"] * 10 + ["b"] * 10 + ["c"] * 10,
+    ],
+)
+def test_verdicts_are_those_of_the_fits(write, labels):
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+    X = np.random.default_rng(0).uniform(size=(30, 4))
+    options = [] if labels is None else ["--labels", "kind"]
+    verdicts = usable(report_of(write(X, labels), *options))
+    assert list(verdicts) == list(METHODS)
+    estimators = {
+        "ccdr": CCDR(),
+        "eigenmaps": LaplacianEigenmaps(),
+        "mfa": MarginalFisherAnalysis(),
+        "mfnu": FurthestNeighborUnfolding(max_iter=5),
+        "ism": IsometricSeparationMap(max_iter=5),
+        "lda": LinearDiscriminantAnalysis(n_components=2),
+    }
+    for name, estimator in estimators.items():
+        assert verdicts[name] == fits(name, estimator, X, labels), name
+
+
+def fits(name, estimator, X, labels):
+    rows = np.arange(len(X))
+    if name == "lda" and labels is not None:
+        rows = np.flatnonzero([label is not None for label in labels])
+    y = None if labels is None else [labels[i] for i in rows]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            estimator.fit(X[rows], y)
+        except (ValueError, TypeError):
+            return False
+    return True
+
+
+def test_cost_grows_with_the_data():
+    def size(n):
+        return DataSize(n, 50, n // 10, is_sparse=False, entries_per_row=50)
+
+    for name in METHODS:
+        costs = [expected_cost(name, size(n)) for n in (100, 1000, 10_000, 100_000, 1_000_000)]
+        assert [cost.seconds for cost in costs] == sorted(cost.seconds for cost in costs), name
+        assert [cost.n_bytes for cost in costs] == sorted(cost.n_bytes for cost in costs), name
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.2, "under a second"), (5, "seconds"), (90, "minutes"), (7200, "hours"), (1e6, "days")],
+)
+def test_times_in_words(seconds, words):
+    assert Cost(seconds, 0).time == words
+
+
+@pytest.mark.parametrize(
+    ("n_bytes", "words"),
+    [(1e6, "little"), (5e7, "100 MB"), (2e9, "3 GB"), (9e10, "100 GB"), (1e13, "over 1 TB")],
+)
+def test_memory_in_words(n_bytes, words):
+    assert Cost(0, n_bytes).memory == words
+
+
+def test_memory_that_is_not_there_is_told(write, monkeypatch):
+    monkeypatch.setattr("labelfold.cli.tables.memory.available_memory", lambda: 10**5)
+    report = report_of(write(np.random.default_rng(0).uniform(size=(200, 2))))
+    assert any("more memory than is free" in note for note in method(report, "isomap")["notes"])
+
+
+# The sample
+
+
+def test_many_rows_are_examined_by_a_sample(write, monkeypatch):
+    monkeypatch.setattr(doctor, "SAMPLE", 100)
+    path = write(np.random.default_rng(0).uniform(size=(300, 2)))
+    report = report_of(path)
+    assert report["features"]["n_rows"] == 300
+    assert report["n_examined"] == report["graph"]["n_points"] == 100
+    assert "those of 100 rows drawn at random" in run_inspect(path).stdout
+    assert report == report_of(path)
+
+
+# The command
+
+
+def test_text_has_its_sections_and_fits_a_terminal(write):
+    X = np.random.default_rng(0).uniform(size=(100, 3)) * [1, 1, 1000]
+    result = run_inspect(write(X, ["a", "b"] * 50), "--labels", "kind")
+    assert (result.exit_code, result.stderr) == (0, "")
+    titles = [line for line in result.stdout.splitlines() if line and not line.startswith(" ")]
+    assert titles[1:] == [
+        "Labels",
+        "Equal rows",
+        "Graph of 12 neighbours",
+        "Intrinsic dimension",
+        "What each method would do",
+        "What to do",
+    ]
+    assert max(map(len, result.stdout.splitlines())) <= 100
+    for name in METHODS:
+        assert f"\n  {name} " in result.stdout
+
+
+def test_standard_input():
+    content = "a,b\n" + "".join(f"{i},{i * i}\n" for i in range(30))
+    result = run_inspect("-", input=content)
+    assert result.exit_code == 0, result.stderr
+    assert "30 rows, 2 features" in result.stdout
+
+
+def test_verbose_shows_steps_and_quiet_none(write):
+    path = write(two_clusters())
+    assert "neighbour graph of 80 rows" in run_inspect(path, "-v").stderr
+    assert run_inspect(path, "-q").stderr == ""
+
+
+def test_refusals_are_one_line(write):
+    result = run_inspect(write(two_clusters()), "--labels", "none")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.count("\n") == 1
+    assert run_inspect(write(two_clusters()), "--neighbors", 0).exit_code == 2
