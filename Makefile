@@ -43,6 +43,7 @@ data-named:
 		exit 1; }
 
 docs: $(VENV)/.docs  ## the documentation, in docs/_build/html
+	$(BIN)/python tools/command_pages.py --check
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 

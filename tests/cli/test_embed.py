@@ -394,3 +394,10 @@ def test_ctrl_c_leaves_no_half_files(tmp_path, digits):
         _, stderr = program.communicate(timeout=30)
     assert (program.returncode, stderr) == (130, "labelfold: interrupted.\n")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_one_row_is_refused(tmp_path):
+    data = tmp_path / "one.csv"
+    data.write_text("a,b\n1,2\n")
+    refused(run(data, "-o", tmp_path / "map.csv"), "has one row: a map needs more of them")
+    assert list(tmp_path.iterdir()) == [data]

@@ -86,8 +86,7 @@ def check_refusal(command, content, name, model_content, *more, expected=None):
     assert line.count("\n") == 1
     assert "Traceback" not in line
     assert "fault in labelfold" not in line
-    # The problem, then the way out; what is no model at all is told by what would be one.
-    assert line.count(": ") >= 2 or "labelfold.save wrote" in line, line
+    assert line.count(": ") >= 2, line  # the problem, then the way out
     assert line.endswith((".\n", "?\n"))
     assert len(line.replace(folder, "")) < 700
     if expected is not None:

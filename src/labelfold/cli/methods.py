@@ -107,7 +107,9 @@ def check_name(name: str, known: Sequence[str]) -> None:
 
 
 def check_needs(name: str, table: Table) -> None:
-    """Refuse a table without labels where the method is nothing without them."""
+    """Refuse a table of one row, or without labels where the method is nothing without them."""
+    if table.n_rows < 2:
+        raise ValueError(f"{table.origin} has one row: a map needs more of them, add some.")
     if name in NEED_LABELS and not table.n_labeled:
         raise ValueError(
             f"{table.origin}: --method {name} needs labels: name their column with --labels, or a "

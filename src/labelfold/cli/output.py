@@ -51,12 +51,13 @@ class OutputFiles:
 
     def __init__(self, *paths: Path, overwrite: bool = False) -> None:
         self._targets = {path: Path(os.path.realpath(path)) for path in paths}
+        self._n_paths = len(paths)
         self._overwrite = overwrite
         self._temporaries: dict[Path, Path] = {}
         self._new_folders: list[Path] = []
 
     def __enter__(self) -> Self:
-        if len(set(self._targets.values())) < len(self._targets):
+        if len(set(self._targets.values())) < self._n_paths:
             raise ValueError("two outputs name the same file: give each its own name.")
         for path in self._targets:
             self._refuse_unsuitable(path)

@@ -143,11 +143,13 @@ def _check_seal(path: Path, stream: IO[bytes]) -> None:
             "opening it runs whatever code it holds, so only joblib.load does that."
         )
     if start != b"PK\x03\x04":
-        raise ModelFileError(f"{path} is not a file that labelfold.save wrote.")
+        raise ModelFileError(
+            f"{path} is not a file that labelfold.save wrote: name one that it did, or make it anew."
+        )
     if zipfile.is_zipfile(stream):
         raise ModelFileError(
             f"{path} is a zip, but not one that labelfold.save wrote, or its end is missing or was "
-            "altered."
+            "altered: name one that it did, or copy it anew from where it came from."
         )
     raise ModelFileError(f"{path} is cut short: copy it anew from where it came from.")
 
