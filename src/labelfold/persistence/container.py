@@ -144,7 +144,7 @@ def _check_seal(path: Path, stream: IO[bytes]) -> None:
         )
     if start != b"PK\x03\x04":
         raise ModelFileError(
-            f"{path} is not a file that labelfold.save wrote: name one that it did, or make it anew."
+            f"{path} is not a file that labelfold.save wrote: name one that it did, or make one."
         )
     if zipfile.is_zipfile(stream):
         raise ModelFileError(
