@@ -60,7 +60,7 @@ class ResampledEmbedding(
         Neighbours in a subsample's graph, for embedders with such a parameter. "scaled" lowers the
         embedder's number by the root of the subsample's share of the rows, to 3 at the least. None
         leaves it as it is.
-    chunk_size : int, default=5000
+    chunk_size : int, default=1000
         Rows that are mapped at a time, which bounds the memory.
     random_state : int, RandomState instance or None, default=None
         Draws the subsamples, and is handed on to the embedder.
@@ -146,7 +146,7 @@ class ResampledEmbedding(
         n_subsamples: int = 8,
         subsample_size: int = 5000,
         n_neighbors: int | str | None = SCALED,
-        chunk_size: int = 5000,
+        chunk_size: int = 1000,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,

@@ -36,6 +36,7 @@ from labelfold.threads import limit_threads
 
 __all__ = ["IntrinsicDimension", "largest_class_dimension"]
 
+FEW_POINTS = 3000
 CONFIDENCE = 0.8  # of the intervals, as the papers have it
 
 Array = NDArray[np.float64]
@@ -197,7 +198,7 @@ class IntrinsicDimension(BaseEstimator):
         """
         X = self._check_rows(X)
         labels = PartialLabels.from_optional_y(y, n_samples=X.shape[0])
-        with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
+        with limit_threads(self._n_threads(X)), show_progress(self.verbose) as progress:
             points = self._points(X)
             rows = points.distinct(np.arange(X.shape[0]))
             self._check_enough(len(rows), X.shape[0], points.plan)
@@ -225,6 +226,10 @@ class IntrinsicDimension(BaseEstimator):
                 stacklevel=2,
             )
         return self
+
+    def _n_threads(self, X: Any) -> int | None:
+        """Return the bound on threads; many small searches would wait for threads most of the time."""
+        return 1 if self.n_jobs is None and X.shape[0] <= FEW_POINTS else self.n_jobs
 
     def _check_rows(self, X: Any) -> Any:
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
@@ -370,7 +375,7 @@ def largest_class_dimension(X: Any, y: ArrayLike, **parameters: Any) -> int:
     model = IntrinsicDimension(**parameters)
     X = model._check_rows(X)
     labels = PartialLabels.some_from_y(y, n_samples=X.shape[0])
-    with limit_threads(model.n_jobs), show_progress(model.verbose) as progress:
+    with limit_threads(model._n_threads(X)), show_progress(model.verbose) as progress:
         dimensions = model._of_classes(model._points(X), labels, progress)[:, 0]
     known = dimensions[~np.isnan(dimensions)]
     if len(known) == 0 or np.isinf(known).any():

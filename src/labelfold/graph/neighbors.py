@@ -381,9 +381,9 @@ class ExactIndex(PointIndex):
             and space.search_metric in KD_TREE_METRICS
         )
         self._algorithm = "kd_tree" if tree else "brute"
-        # Pairwise reduction expands |x - y|^2, which loses digits far from the origin.
-        centered = dense and not tree and space.search_metric == "euclidean"
-        self._center = middle(self._rows) if centered else None
+        self._expands = dense and not tree and space.search_metric == "euclidean"
+        if self._expands:
+            self._center = _center_if_far(np.asarray(self._rows))
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
@@ -430,7 +430,7 @@ class ExactIndex(PointIndex):
                 self._shift(queries) if own is None else None, n_neighbors=n_candidates
             )
         indices, distances, doubtful = self._nearest(queries, candidates, rough, k)
-        if self._center is not None:
+        if self._expands:
             doubtful |= self._drown(queries, distances[:, -1])
         if n_candidates < n_others and doubtful.any():
             rows = np.flatnonzero(doubtful)
@@ -449,7 +449,7 @@ class ExactIndex(PointIndex):
 
     def _widened(self, reach: float) -> float:
         """Return a reach that rounding in the search can't fall short of; the exact cut follows."""
-        if self._center is None:
+        if not self._expands:
             return reach * (1 + 1e-6)
         shifted = np.asarray(self._shift(self._rows))
         largest = float(np.einsum("ij,ij->i", shifted, shifted).max())
@@ -460,6 +460,18 @@ class ExactIndex(PointIndex):
         shifted = np.asarray(self._shift(queries))
         size = np.einsum("ij,ij->i", shifted, shifted)
         return (reach > 0) & (reach**2 < 1e-9 * size)
+
+
+def _center_if_far(rows: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """Return the rows' middle, or None where they lie about the origin as they are.
+
+    Pairwise reduction expands |x - y|^2, which loses digits far from the origin. Shifted rows are a
+    copy, which is spared where nothing is gained.
+    """
+    center = middle(rows)
+    some = rows[:: max(1, len(rows) // 1000)] - center
+    is_far = center @ center > np.mean(np.einsum("ij,ij->i", some, some))
+    return center if is_far else None
 
 
 def same_entries(a: Any, b: Any) -> bool:
