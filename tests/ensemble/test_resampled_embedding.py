@@ -67,7 +67,10 @@ def map_by_hand(model, x, code, own=None):
         counts.append(len(near))
     mean = np.average(maps, axis=0, weights=counts)
     squares = np.sum((np.array(maps) - mean) ** 2, axis=1)
-    return mean, np.sqrt(np.average(squares, weights=counts))
+    shares = np.array(counts) / np.sum(counts)
+    if len(counts) == 1:
+        return mean, 0.0
+    return mean, np.sqrt(shares @ squares / (1 - shares @ shares))
 
 
 def test_rows_of_fit_are_mapped_with_their_labels(roll, fitted):
@@ -125,7 +128,9 @@ def test_maps_without_a_graph_count_the_same(roll):
         ]
     )
     np.testing.assert_allclose(model.embedding_, maps.mean(axis=0), atol=1e-12)
-    np.testing.assert_allclose(model.spread_, np.sqrt(maps.var(axis=0).sum(axis=1)), atol=1e-12)
+    np.testing.assert_allclose(
+        model.spread_, np.sqrt(maps.var(axis=0, ddof=1).sum(axis=1)), atol=1e-12
+    )
 
 
 def test_nearest_of_all_lists():

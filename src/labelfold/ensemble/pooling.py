@@ -38,7 +38,11 @@ def nearest_of_all(lists: list[sp.csr_array], n_nearest: int) -> list[sp.csr_arr
 
 
 def mean_and_spread(maps: Array, weights: Array) -> tuple[Array, Array]:
-    """Return the weighted mean of maps, and the root of the weighted mean squared distance from it.
+    """Return the weighted mean of maps, and how far maps are from it.
+
+    The spread is the root of the weighted mean squared distance, over 1 - sum_s w_s^2 for shares w_s
+    (n - 1 instead of n where they are equal), so that it does not depend on the number of maps. A
+    single map has none.
 
     Parameters
     ----------
@@ -49,8 +53,9 @@ def mean_and_spread(maps: Array, weights: Array) -> tuple[Array, Array]:
     """
     shares = weights / weights.sum(axis=0)
     mean = np.einsum("sn,snk->nk", shares, maps)
-    squares = np.sum((maps - mean) ** 2, axis=2)
-    return mean, np.sqrt(np.sum(shares * squares, axis=0))
+    squares = np.sum(shares * np.sum((maps - mean) ** 2, axis=2), axis=0)
+    freedom = 1 - np.sum(shares**2, axis=0)
+    return mean, np.sqrt(squares / np.where(freedom > 1e-9, freedom, np.inf))
 
 
 def _up_to(found: sp.csr_array, reach: Array) -> sp.csr_array:

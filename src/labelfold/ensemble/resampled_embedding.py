@@ -74,8 +74,8 @@ class ResampledEmbedding(
     embedding_ : ndarray of shape (n_samples, n_components)
         The mean map of all rows.
     spread_ : ndarray of shape (n_samples,)
-        Root mean squared distance of the subsamples' maps of a row from their mean, in units of
-        the map; maps count as they do in the mean.
+        Standard deviation of the subsamples' maps of a row about their mean, in units of the map;
+        maps count as they do in the mean. 0 where a single one has points near by.
     members_ : list of transformers
         The fitted maps, one a subsample.
     motions_ : list of Motion

@@ -228,7 +228,7 @@ class IntrinsicDimension(BaseEstimator):
         return self
 
     def _n_threads(self, X: Any) -> int | None:
-        """Return the bound on threads; many small searches would wait for threads most of the time."""
+        """Return the bound on threads: in many small searches they would mostly wait."""
         return 1 if self.n_jobs is None and X.shape[0] <= FEW_POINTS else self.n_jobs
 
     def _check_rows(self, X: Any) -> Any:
