@@ -40,7 +40,7 @@ def nearest_of_all(lists: list[sp.csr_array], n_nearest: int) -> list[sp.csr_arr
 def mean_and_spread(maps: Array, weights: Array) -> tuple[Array, Array]:
     """Return the weighted mean of maps, and how far maps are from it.
 
-    The spread is the root of the weighted mean squared distance over 1 - sum_s w_s^2, w_s the shares
+    The spread is the root of the weighted mean squared distance over 1 - sum_s w_s^2, for shares w
     (n - 1 instead of n where they are equal), so that it does not depend on the number of maps. A
     single map has none.
 
