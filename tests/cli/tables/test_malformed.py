@@ -182,7 +182,7 @@ def good_files():
 
 
 GOOD = good_files()
-GOOD |= {f"{name}.gz": (gzip.compress(content), k) for name, (content, k) in GOOD.items()}
+GOOD |= {f"{name}.gz": (gzip.compress(content, mtime=0), k) for name, (content, k) in GOOD.items()}
 
 
 @pytest.mark.parametrize("name", GOOD)

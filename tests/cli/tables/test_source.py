@@ -33,7 +33,7 @@ def npy(array):
 
 
 class TestStandardInput:
-    @pytest.mark.parametrize("content", [TEXT, gzip.compress(TEXT), npy(np.array(X))])
+    @pytest.mark.parametrize("content", [TEXT, gzip.compress(TEXT, mtime=0), npy(np.array(X))])
     def test_format_is_found_by_content(self, monkeypatch, content):
         monkeypatch.setattr(sys, "stdin", FakeInput(content))
         table = read_table(STANDARD_INPUT)
