@@ -11,9 +11,14 @@ from sklearn.manifold import MDS
 
 from labelfold import (
     CCDR,
+    IsometricSeparationMap,
     LaplacianEigenmaps,
     ManifoldClassifier,
+    MarginalFisherAnalysis,
+    MaximumVarianceUnfolding,
     ResampledEmbedding,
+    SupervisedLLE,
+    SupervisedSemidefiniteEmbedding,
     hide_labels,
 )
 from labelfold.datasets import make_swiss_roll
@@ -215,6 +220,30 @@ def test_without_labels(roll, embedder):
     whole = clone(embedder).fit_transform(X)
     centered = model.embedding_ - model.embedding_.mean(axis=0)
     assert np.max(subspace_angles(centered, whole - whole.mean(axis=0))) < 0.25
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "embedder",
+    [
+        SupervisedLLE(2),
+        MarginalFisherAnalysis(2),
+        MaximumVarianceUnfolding(2, max_iter=50),
+        SupervisedSemidefiniteEmbedding(2, max_iter=50),
+        IsometricSeparationMap(3, objective="none", max_iter=50),
+    ],
+    ids=lambda embedder: type(embedder).__name__,
+)
+def test_every_other_embedder_of_the_library(roll, embedder):
+    X, _, partial = roll
+    model = ResampledEmbedding(embedder, n_subsamples=2, subsample_size=100, random_state=0)
+    model.fit(X[:160], partial[:160])
+    maps = [
+        motion(member.transform(X[:160]))
+        for member, motion in zip(model.members_, model.motions_, strict=True)
+    ]
+    np.testing.assert_allclose(model.embedding_, np.mean(maps, axis=0), atol=1e-9)
+    assert np.all(np.isfinite(model.transform(X[160:170])))
 
 
 def test_supervised_transformers_see_the_labelled_rows(roll):

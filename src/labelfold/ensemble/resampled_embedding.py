@@ -22,7 +22,6 @@ from sklearn.base import (
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from labelfold.base import GraphEmbedder
 from labelfold.classify.embedding import as_array, embed
 from labelfold.ensemble.alignment import align
 from labelfold.ensemble.fitted_rows import FittedRows
@@ -32,6 +31,7 @@ from labelfold.ensemble.subsamples import Subsamples, draw_subsamples
 from labelfold.labels import PartialLabels
 from labelfold.progress import Progress, show_progress
 from labelfold.spectral import CCDR
+from labelfold.spectral.eigenmap import EigenmapEmbedder
 from labelfold.threads import limit_threads
 
 __all__ = ["ResampledEmbedding"]
@@ -106,7 +106,7 @@ class ResampledEmbedding(
     Of the neighbours that all subsamples offer a point, as many as the embedder has are kept, the
     nearest of all, but at least one a subsample: each f(x, c) is made of those it has among them,
     and counts by their number. That is eq. 19 with sums over the points of all subsamples. Maps of
-    embedders without a neighbour graph count the same.
+    embedders that are no eigenmaps, and extended otherwise, count the same.
 
     In a graph with a ``radius`` a subsample's degrees shrink with its size, so that beta grows by
     n_samples / subsample_size: eq. 22 holds beta n fixed. The degrees of a graph of nearest
@@ -315,7 +315,7 @@ class ResampledEmbedding(
         for start in range(0, n, self.chunk_size):
             progress("rows", start, n)
             rows = np.arange(start, min(start + self.chunk_size, n))
-            if all(isinstance(member, GraphEmbedder) for member in self.members_):
+            if all(isinstance(member, EigenmapEmbedder) for member in self.members_):
                 maps, weights = self._place_among_nearest(X[rows], rows, fitted)
             else:
                 maps = np.stack([as_array(one.transform(X[rows])) for one in self.members_])
@@ -363,7 +363,7 @@ class ResampledEmbedding(
 
 
 def _find_equal(
-    member: GraphEmbedder, X: Any, near: sp.csr_array
+    member: EigenmapEmbedder, X: Any, near: sp.csr_array
 ) -> tuple[NDArray[np.intp], Array]:
     """Return which rows are equal to a row of the member's fit, and the coordinates of that."""
     equal = member.graph_.equal_rows(X, near)
