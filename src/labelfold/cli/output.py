@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
+
+from labelfold.whole_file import synchronise, temporary_name
 
 
 class OutputFiles:
@@ -75,7 +76,7 @@ class OutputFiles:
     def open(self, path: Path) -> Iterator[IO[bytes]]:
         """A stream whose bytes become the file at `path` when the outer block ends."""
         target = self._targets[path]
-        temporary = target.with_name(f".labelfold-{secrets.token_hex(8)}.tmp")
+        temporary = temporary_name(target)
         self._temporaries[path] = temporary
         with open(temporary, "xb") as stream:
             yield stream
@@ -111,7 +112,7 @@ class OutputFiles:
             raise
         self._new_folders.clear()
         for folder in {target.parent for target in self._targets.values()}:
-            _synchronise(folder)
+            synchronise(folder)
 
     def _refuse_unsuitable(self, path: Path) -> None:
         target = self._targets[path]
@@ -141,13 +142,3 @@ class OutputFiles:
             with contextlib.suppress(OSError):
                 folder.rmdir()
         self._new_folders.clear()
-
-
-def _synchronise(folder: Path) -> None:
-    """Make renames in a folder survive a power cut, where the system can."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

@@ -27,7 +27,7 @@ from labelfold.persistence.audit import find_foreign, find_lost_keys
 from labelfold.persistence.container import MANIFEST, SCHEMA, opened, write_container
 from labelfold.persistence.storable import complete, to_storable
 from labelfold.persistence.trusted_types import TRUSTED_TYPES
-from labelfold.persistence.whole_file import replacing
+from labelfold.whole_file import replacing
 
 __all__ = ["load", "read_feature_names", "save"]
 

@@ -1,4 +1,4 @@
-"""A file that is replaced as a whole or not at all."""
+"""Files that are replaced as a whole or not at all, and what that takes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-__all__ = ["replacing"]
+__all__ = ["replacing", "synchronise", "temporary_name"]
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         raise FileNotFoundError(f"{path} is in a folder that does not exist: make it first.")
     if target.exists() and not target.is_file():
         raise OSError(f"{path} is a device or a pipe, not a file: name a file.")
-    temporary = target.with_name(f".labelfold-{secrets.token_hex(8)}.tmp")
+    temporary = temporary_name(target)
     try:
         with open(temporary, "x+b") as stream:
             yield stream
@@ -44,10 +44,15 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
-    _synchronise(target.parent)
+    synchronise(target.parent)
 
 
-def _synchronise(folder: Path) -> None:
+def temporary_name(target: Path) -> Path:
+    """Return a new name in the folder of a file, from where it can be renamed into place."""
+    return target.with_name(f".labelfold-{secrets.token_hex(8)}.tmp")
+
+
+def synchronise(folder: Path) -> None:
     """Make a rename in a folder survive a power cut, where the system can."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
