@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,6 +22,7 @@ from labelfold.graph.edges import row_numbers
 from labelfold.graph.furthest import Furthest, furthest_rows
 from labelfold.graph.group_means import distances_of_means
 from labelfold.graph.near_pairs import near_pairs
+from labelfold.graph.neighbor_index import NeighborIndex, Pairs, SearchReport
 from labelfold.graph.point_space import LEAST_ENTRY, PointSpace, Rows, middle, rows_are_equal
 from labelfold.threads import limit_threads
 
@@ -38,9 +38,6 @@ __all__ = [
     "to_rows",
 ]
 
-# Rows, other rows, and the distances between them.
-Pairs = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]
-
 SPARE_CANDIDATES = 4  # found beyond k, so that ties at the cut-off can be seen and settled
 # Beyond it a tree visits most leaves: 60,000 isotropic rows take 3 s in 6 dimensions, 24 s in 10
 # and 81 s in 14, where pairwise reduction takes 6 s. (scikit-learn draws the line at 15.)
@@ -50,79 +47,6 @@ SMALL_PIECES = (5, 20, 100)  # rows; such a piece is left by widening its rows' 
 PAIRS_COMPARED = 10**9  # when leaving a larger piece
 ROWS_AT_ONCE = 2**24  # distances held in memory while ties are settled or sums taken
 ROWS_MEASURED = 32  # by one call, although most of the distances between them are not asked for
-
-
-@dataclass(frozen=True)
-class SearchReport:
-    """How the neighbours were found.
-
-    Parameters
-    ----------
-    backend : str
-        The library and structure that searched.
-    recall : float
-        Share of true neighbours that were found: 1 for an exact search, measured on a sample
-        of rows for an approximate one.
-    n_checked : int
-        Number of rows in that sample; 0 for an exact search.
-    """
-
-    backend: str
-    recall: float = 1.0
-    n_checked: int = 0
-
-    def __str__(self) -> str:
-        if self.n_checked == 0:
-            return f"{self.backend}, exact"
-        return f"{self.backend}, recall {self.recall:.3f} on {self.n_checked} rows"
-
-
-class NeighborIndex(Protocol):
-    """What a graph needs of a neighbour search: its own rows' neighbours, and new rows'."""
-
-    @property
-    def report(self) -> SearchReport:
-        """How neighbours are found."""
-
-    @property
-    def n_points(self) -> int:
-        """Number of indexed rows."""
-
-    def neighbors(self, n_neighbors: int) -> sp.csr_array:
-        """Return distances of every indexed row to its nearest others."""
-
-    def query(self, X: Any, n_neighbors: int) -> sp.csr_array:
-        """Return distances of new rows to their nearest indexed rows."""
-
-    def within(self, radius: float, X: Any = None) -> sp.csr_array:
-        """Return distances up to ``radius``, of new rows or of the indexed rows to others."""
-
-    def same_as(self, X: Any) -> bool:
-        """Tell whether ``X`` is what was indexed."""
-
-    def are_equal(self, X: Any, rows: NDArray[Any], indexed: NDArray[Any]) -> NDArray[np.bool_]:
-        """Tell whether ``rows`` of ``X`` equal the ``indexed`` rows, for pairs at distance 0.
-
-        None for ``X`` stands for the indexed rows themselves.
-        """
-
-    def exits(self, pieces: NDArray[Any]) -> Pairs:
-        """Return for every piece of the rows but the largest its shortest way to another."""
-
-    def furthest(self) -> Furthest:
-        """Return every indexed row's furthest other row and the distance."""
-
-    def lengths(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return the distances between pairs of different indexed rows."""
-
-    def distance_sums(self) -> NDArray[np.float64]:
-        """Return every indexed row's sum of distances to all others."""
-
-    def distances_of_means(self, groups: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return the distances between the means of groups of rows; -1 is in no group."""
-
-    def among(self, rows: NDArray[np.intp]) -> NeighborIndex:
-        """Return an exact index of some of the indexed rows, numbered in their order."""
 
 
 class PointIndex(ABC):
