@@ -91,7 +91,7 @@ def test_results_go_to_stdout_and_files(finished):
     assert (result.exit_code, result.stderr) == (0, "")
     assert "ccdr-2005 bands: How many bands" in result.stdout
     assert "15 tasks; " in result.stdout
-    assert re.search(r"^300 +6 +error +\d\.\d\d % .* 5 +5\.0 %$", result.stdout, re.MULTILINE)
+    assert re.search(r"^300 +6 +error +\d\.\d\d % .* 5 +5\.0 % +\w+$", result.stdout, re.MULTILINE)
     assert (
         f"Files in {folder / 'ccdr-2005-quick'}: bands.md, bands.json, bands.png" in result.stdout
     )

@@ -45,8 +45,10 @@ def test_a_run_becomes_a_page_figures_and_a_picture(paper, tmp_path):
 def test_the_page_says_all_there_is_to_know(paper, tmp_path):
     make(paper, tmp_path)
     page = (tmp_path / "table-1.md").read_text()
-    assert page.startswith("# table-1: Sums\n\nAdds numbers.\n")
-    assert "| 10 | a | 11.00 % | 9.91 to 12.09 % | 3 | 10.5 % |\n" in page
+    assert page.startswith("# table-1: Sums\n\n**Verdict: matches.** 1 of 1 claims of the paper")
+    assert "\n\nAdds numbers.\n" in page
+    assert "| 10 | a | 11.00 % | 9.91 to 12.09 % | 3 | 10.5 % | matches |\n" in page
+    assert "| 10 | b | 5.50 % | 4.96 to 6.04 % | 3 |  |  |\n" in page
     assert "| a \\| b | &lt;b&gt;1&lt;/b&gt; | 0.11 | holds |\n" in page
     assert "Student's" in page
     assert "Wilson" not in page
@@ -153,7 +155,7 @@ def test_columns_are_those_that_say_something():
     ],
 )
 def test_printed_values_read_as_in_the_paper(printed, text):
-    assert result_table(summary_of(Measurement(0.1), printed=[printed]))[1][-1] == text
+    assert result_table(summary_of(Measurement(0.1), printed=[printed]))[1][-2] == text
 
 
 def test_differences_are_in_points():

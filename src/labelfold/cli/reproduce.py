@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -62,11 +63,15 @@ def reproduce(
     its reports anew. Results of another version are set aside and not mixed, and quick runs have a
     folder of their own.
 
+    With several processes, pieces of different tables and figures run side by side. Of 'all' papers
+    one report is written, report.html and report.md in the output folder.
+
     Without PAPER it lists the papers and their entries.
     """
     console: Console = context.obj
     console.set_verbosity(quiet=quiet, verbose=verbose)
     from labelfold.reproduce import load_paper, paper_names
+    from labelfold.reproduce.full_report import write_full_report
 
     if data is None and os.environ.get(DATA_VARIABLE):
         data = Path(os.environ[DATA_VARIABLE])
@@ -74,53 +79,51 @@ def reproduce(
         console.result("\n\n".join(describe_paper(load_paper(name)) for name in paper_names()))
         return
     papers = [load_paper(name) for name in (paper_names() if paper == ALL else [paper])]
-    work = [(item, choose_entries(item, entry)) for item in papers]
-    check_data([(item, one) for item, chosen in work for one in chosen], data)
-    for item, chosen in work:
-        for one in chosen:
-            make_entry(
-                console,
-                item,
-                one,
-                out / (f"{item.name}-quick" if quick else item.name),
-                data=data,
-                quick=quick,
-                fresh=fresh,
-                jobs=jobs,
-            )
+    work = [(item, one) for item in papers for one in choose_entries(item, entry)]
+    check_data(work, data)
+    files: list[Path] = []
+    for run in run_with_progress(
+        console, work, out, data=data, quick=quick, fresh=fresh, jobs=jobs
+    ):
+        write_and_tell(console, run)
+        if paper == ALL:
+            # Anew after every entry, so that an interrupted run has a report too.
+            files = write_full_report(papers, out, quick=quick)
+    if files:
+        console.result(f"Report of all papers: {', '.join(str(path) for path in files)}")
 
 
-def make_entry(
+def run_with_progress(
     console: Console,
-    paper: Paper,
-    entry: Entry,
-    folder: Path,
+    work: list[tuple[Paper, Entry]],
+    out: Path,
     *,
     data: Path | None,
     quick: bool,
     fresh: bool,
     jobs: int,
-) -> None:
-    """Run an entry, write its files, and print its figures."""
+) -> Iterator[EntryRun]:
+    """Run entries side by side, and yield each when it is finished."""
     from labelfold.progress import show_progress
-    from labelfold.reproduce.report import write_entry, write_report
-    from labelfold.reproduce.runner import run_entry
+    from labelfold.reproduce.full_report import paper_folder
+    from labelfold.reproduce.runner import run_entries
 
+    placed = [(paper, entry, out / paper_folder(paper, quick=quick)) for paper, entry in work]
     shows_progress = not console.is_quiet and (console.is_verbose or sys.stderr.isatty())
     with show_progress(int(shows_progress)) as progress:
-        run = run_entry(
-            paper,
-            entry,
-            folder,
-            data_home=data,
-            quick=quick,
-            fresh=fresh,
-            n_jobs=jobs,
-            progress=progress,
+        yield from run_entries(
+            placed, data_home=data, quick=quick, fresh=fresh, n_jobs=jobs, progress=progress
         )
+
+
+def write_and_tell(console: Console, run: EntryRun) -> None:
+    """Write the files of a finished entry, and print its figures."""
+    from labelfold.reproduce.report import write_entry, write_report
+
     summary = run.summary()
-    verdicts = entry.judge(summary)
-    files = [*write_entry(run, summary, verdicts), write_report(paper, folder), run.record]
+    verdicts = run.entry.judge(summary)
+    folder = run.record.parent
+    files = [*write_entry(run, summary, verdicts), write_report(run.paper, folder), run.record]
     console.result(describe_run(run, summary))
     for verdict in verdicts:
         console.result(f"\n{verdict.verdict}: {verdict.claim}\n  {verdict.found}")

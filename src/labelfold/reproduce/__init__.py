@@ -5,11 +5,21 @@ from __future__ import annotations
 import importlib
 import importlib.util
 
-from labelfold.reproduce.entry import Entry, Measurement, Paper, Printed, Setting, Task, Verdict
+from labelfold.reproduce.entry import (
+    Entry,
+    Item,
+    Measurement,
+    Paper,
+    Printed,
+    Setting,
+    Task,
+    Verdict,
+)
 
 __all__ = [
     "PAPERS",
     "Entry",
+    "Item",
     "Measurement",
     "Paper",
     "Printed",

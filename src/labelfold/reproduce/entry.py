@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Entry",
+    "Goal",
+    "Item",
     "Judgement",
     "Measurement",
     "Paper",
@@ -55,7 +57,9 @@ __all__ = [
 
 Setting = Mapping[str, str | int | float]
 Unit = Literal["share", "number", "choice"]
+Goal = Literal["low", "high", "equal"]
 Judgement = Literal["holds", "partly", "does not hold"]
+NOT_IN_THE_PAPER = "not in the paper"
 
 
 def judge_all(facts: Sequence[bool]) -> Judgement:
@@ -144,12 +148,16 @@ class Printed:
         The row's measure.
     text : str, default=""
         What to show instead of the number, such as "about 9.2 %".
+    goal : {"low", "high", "equal"}, default="low"
+        Which numbers would be better than the paper's: lower ones, as of errors, higher ones, as of
+        scores, or none.
     """
 
     value: float | None
     setting: Setting
     measure: str = "error"
     text: str = ""
+    goal: Goal = "low"
 
 
 @dataclass(frozen=True)
@@ -161,7 +169,7 @@ class Verdict:
     claim : str
         The claim, in one phrase.
     paper : str
-        What the paper says or prints for it.
+        What the paper says or prints for it; "not in the paper" for a claim of ours.
     found : str
         What was found here, with figures.
     verdict : {"holds", "partly", "does not hold"}
@@ -172,6 +180,11 @@ class Verdict:
     paper: str
     found: str
     verdict: Judgement
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the claim is one that the paper does not make."""
+        return self.paper.startswith(NOT_IN_THE_PAPER)
 
 
 @dataclass(frozen=True)
@@ -205,6 +218,8 @@ class Entry:
         ``draw(summary)`` returns a matplotlib Figure; it imports matplotlib itself.
     needs_data : bool, default=False
         Whether `run` reads files in `data_home`.
+    why : str, default=""
+        One or two sentences on why results differ from the paper's where they do, as far as known.
     """
 
     name: str
@@ -218,6 +233,26 @@ class Entry:
     derive: Callable[[Summary], list[SummaryRow]] | None = None
     draw: Callable[[Summary], Figure] | None = None
     needs_data: bool = False
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A table or figure of a paper, and which entries make it again.
+
+    Parameters
+    ----------
+    name : str
+        As the paper counts it, such as "Table 1".
+    about : str
+        What it shows, in a phrase.
+    entries : tuple of str
+        Names of the entries; none for what has nothing to measure, such as a listing.
+    """
+
+    name: str
+    about: str
+    entries: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -232,11 +267,14 @@ class Paper:
         Authors, title, place and year.
     entries : tuple of Entry
         What is made again, in the paper's order.
+    items : tuple of Item, default=()
+        Every table and figure that the paper has, in its order.
     """
 
     name: str
     citation: str
     entries: tuple[Entry, ...]
+    items: tuple[Item, ...] = ()
 
     def entry(self, name: str) -> Entry:
         """Return the entry of that name."""

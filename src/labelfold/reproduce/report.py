@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from labelfold.reproduce.entry import Paper, Verdict
+from labelfold.reproduce.outcome import EntryOutcome, judge_entry
 from labelfold.reproduce.runner import EntryRun
 from labelfold.reproduce.summary import LEVEL, Summary
 from labelfold.reproduce.tables import (
@@ -23,13 +23,20 @@ from labelfold.reproduce.tables import (
     result_table,
     verdict_table,
 )
+from labelfold.whole_file import replacing
 
-__all__ = ["REPORT", "write_entry", "write_report"]
+__all__ = ["REPORT", "write_entry", "write_report", "write_whole"]
 
 REPORT = "report.md"
 QUICK_NOTICE = (
     "**A quick run**: a part of the tasks, to see that everything works. Its figures say little."
 )
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file that appears when it is complete."""
+    with replacing(path) as stream:
+        stream.write(content)
 
 
 def write_entry(run: EntryRun, summary: Summary, verdicts: list[Verdict]) -> list[Path]:
@@ -41,9 +48,9 @@ def write_entry(run: EntryRun, summary: Summary, verdicts: list[Verdict]) -> lis
         run.entry.draw(summary).savefig(
             stream, format="png", metadata={"Software": "labelfold reproduce"}
         )
-        _write(picture, stream.getvalue())
-    _write(figures, (json.dumps(_plain(run, summary, verdicts), indent=2) + "\n").encode())
-    _write(page, _page(run, summary, verdicts).encode())
+        write_whole(picture, stream.getvalue())
+    write_whole(figures, (json.dumps(_plain(run, summary, verdicts), indent=2) + "\n").encode())
+    write_whole(page, _page(run, summary, verdicts).encode())
     return [page, figures] + [picture] * (run.entry.draw is not None)
 
 
@@ -63,7 +70,7 @@ def write_report(paper: Paper, folder: Path) -> Path:
         parts.append(f"Not run yet: {', '.join(missing)}.")
     parts += [markdown_table(verdicts), *sections]
     path = folder / REPORT
-    _write(path, ("\n\n".join(part.strip() for part in parts) + "\n").encode())
+    write_whole(path, ("\n\n".join(part.strip() for part in parts) + "\n").encode())
     return path
 
 
@@ -71,7 +78,7 @@ def _page(run: EntryRun, summary: Summary, verdicts: list[Verdict]) -> str:
     entry = run.entry
     parts = [f"# {escape_markdown(entry.name)}: {escape_markdown(entry.title)}"]
     parts += [QUICK_NOTICE] * run.origin.quick
-    parts += [entry.procedure.strip()]
+    parts += [_outcome_line(judge_entry(summary, verdicts), entry.why), entry.procedure.strip()]
     if verdicts:
         parts += ["## Claims", markdown_table(verdict_table(verdicts))]
     parts += ["## Results"]
@@ -80,6 +87,19 @@ def _page(run: EntryRun, summary: Summary, verdicts: list[Verdict]) -> str:
     parts += [markdown_table(result_table(summary)), explain_intervals(summary)]
     parts += ["## How it was made", "\n".join(f"- {fact}" for fact in _facts(run, summary))]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _outcome_line(outcome: EntryOutcome, why: str) -> str:
+    """Say how the entry compares with the paper; nothing where it has nothing to compare with."""
+    facts = []
+    if outcome.n_claims:
+        facts.append(f"{outcome.describe_claims()} claims of the paper hold in full")
+    if outcome.comparisons:
+        facts.append(f"numbers beside the paper's: {outcome.describe_numbers()}")
+    if not facts:
+        return ""
+    reason = f" {why}" if why and outcome.needs_reason else ""
+    return f"**Verdict: {outcome.outcome}.** {'; '.join(facts).capitalize()}.{reason}"
 
 
 def _facts(run: EntryRun, summary: Summary) -> list[str]:
@@ -114,6 +134,8 @@ def _plain(run: EntryRun, summary: Summary, verdicts: list[Verdict]) -> dict[str
     return {
         **asdict(run.origin),
         "title": run.entry.title,
+        "outcome": asdict(judge_entry(summary, verdicts)),
+        "why": run.entry.why,
         "platform": run.platform,
         "n_tasks": len(run.results),
         "seconds": round(sum(result.seconds for result in run.results), 3),
@@ -131,15 +153,3 @@ def _plain(run: EntryRun, summary: Summary, verdicts: list[Verdict]) -> dict[str
         ],
         "verdicts": [asdict(verdict) for verdict in verdicts],
     }
-
-
-def _write(path: Path, content: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.tmp")
-    try:
-        with temporary.open("wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)

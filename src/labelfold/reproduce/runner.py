@@ -1,4 +1,4 @@
-"""Runs the tasks of an entry, each one once: what an earlier run finished is read from its record.
+"""Runs the tasks of entries, each one once: what an earlier run finished is read from its record.
 
 Tasks run in this process or, with several jobs, in others; results are kept as they arrive and
 handed back in the order of the tasks, so that nothing depends on which task was quicker.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from labelfold.reproduce.entry import Entry, Paper, RunTask, Task
 from labelfold.reproduce.record import Origin, Record
 from labelfold.reproduce.summary import Summary, TaskResult, summarise
 
-__all__ = ["EntryRun", "run_entry"]
+__all__ = ["EntryRun", "run_entries", "run_entry"]
 
 
 @dataclass(frozen=True)
@@ -94,45 +94,135 @@ def run_entry(
     EntryRun
         The results of all tasks.
     """
-    tasks = entry.tasks(quick)
-    origin = Origin.here(paper=paper.name, entry=entry.name, edition=entry.edition, quick=quick)
-    record = Record(folder / f"{entry.name}.jsonl", origin, fresh=fresh)
-    missing = [task for task in tasks if task.key not in record.results]
-    n_reused = n_done = len(tasks) - len(missing)
-    progress(entry.name, n_done, len(tasks))
-    try:
-        for result in _finish(entry, missing, data_home, n_jobs):
-            record.append(result)
-            n_done += 1
-            progress(entry.name, n_done, len(tasks))
-    except BaseException as error:
-        error.add_note(
-            f"{n_done} of {len(tasks)} tasks of {entry.name} are finished and kept in "
-            f"{record.path}: the next run goes on from there, unless it is a fresh one."
-        )
-        raise
-    return EntryRun(
-        paper=paper,
-        entry=entry,
-        origin=origin,
-        platform=record.platform,
-        results=[record.results[task.key] for task in tasks],
-        n_reused=n_reused,
-        record=record.path,
+    (run,) = run_entries(
+        [(paper, entry, folder)],
+        data_home=data_home,
+        quick=quick,
+        fresh=fresh,
+        n_jobs=n_jobs,
+        progress=progress,
     )
+    return run
+
+
+def run_entries(
+    work: Sequence[tuple[Paper, Entry, Path]],
+    *,
+    data_home: Path | None = None,
+    quick: bool = False,
+    fresh: bool = False,
+    n_jobs: int | None = None,
+    progress: Progress = report_nothing,
+) -> Iterator[EntryRun]:
+    """Run what is left of several entries, whose tasks share the processes.
+
+    Parameters
+    ----------
+    work : sequence of (Paper, Entry, Path)
+        The entries, each with the folder of its record.
+    data_home, quick, fresh, n_jobs, progress
+        As of :func:`run_entry`.
+
+    Yields
+    ------
+    EntryRun
+        Every entry, as soon as its last task is finished.
+    """
+    pending = [
+        PendingEntry.open(paper, entry, folder, quick=quick, fresh=fresh)
+        for paper, entry, folder in work
+    ]
+    for one in pending:
+        if not one.missing:
+            yield one.finished()
+    calls = [(one, task) for one in pending for task in one.missing]
+    stage = pending[0].entry.name if len(pending) == 1 else f"{len(pending)} entries"
+    n_tasks = sum(len(one.tasks) for one in pending)
+    n_done = n_tasks - len(calls)
+    progress(stage, n_done, n_tasks)
+    try:
+        for one, result in _finish(calls, data_home, n_jobs):
+            one.record.append(result)
+            n_done += 1
+            progress(stage, n_done, n_tasks, note=f"{one.paper.name} {one.entry.name}")
+            if one.n_done == len(one.tasks):
+                yield one.finished()
+    except BaseException as error:
+        _note_what_is_kept(error, pending)
+        raise
+
+
+@dataclass(frozen=True)
+class PendingEntry:
+    """An entry with its tasks, the record that they go to, and those that are missing there."""
+
+    paper: Paper
+    entry: Entry
+    origin: Origin
+    record: Record
+    tasks: list[Task]
+    missing: list[Task]
+
+    @classmethod
+    def open(
+        cls, paper: Paper, entry: Entry, folder: Path, *, quick: bool, fresh: bool
+    ) -> PendingEntry:
+        """Open the record and see what is missing."""
+        tasks = entry.tasks(quick)
+        origin = Origin.here(paper=paper.name, entry=entry.name, edition=entry.edition, quick=quick)
+        record = Record(folder / f"{entry.name}.jsonl", origin, fresh=fresh)
+        missing = [task for task in tasks if task.key not in record.results]
+        return cls(paper, entry, origin, record, tasks, missing)
+
+    @property
+    def n_done(self) -> int:
+        """Number of tasks that the record has."""
+        return sum(task.key in self.record.results for task in self.tasks)
+
+    def finished(self) -> EntryRun:
+        """Return the run, all of whose tasks are there."""
+        return EntryRun(
+            paper=self.paper,
+            entry=self.entry,
+            origin=self.origin,
+            platform=self.record.platform,
+            results=[self.record.results[task.key] for task in self.tasks],
+            n_reused=len(self.tasks) - len(self.missing),
+            record=self.record.path,
+        )
+
+
+def _note_what_is_kept(error: BaseException, pending: Sequence[PendingEntry]) -> None:
+    for one in pending:
+        if one.missing and one.n_done < len(one.tasks):
+            error.add_note(
+                f"{one.n_done} of {len(one.tasks)} tasks of {one.entry.name} are finished and kept "
+                f"in {one.record.path}: the next run goes on from there, unless it is a fresh one."
+            )
 
 
 def _finish(
-    entry: Entry, tasks: list[Task], data_home: Path | None, n_jobs: int | None
-) -> Iterator[TaskResult]:
+    calls: list[tuple[PendingEntry, Task]], data_home: Path | None, n_jobs: int | None
+) -> Iterator[tuple[PendingEntry, TaskResult]]:
     """Yield results as they come, in any order."""
-    if n_jobs is None or effective_n_jobs(n_jobs) == 1 or len(tasks) < 2:
-        for task in tasks:
-            yield _run_task(entry.run, task, data_home)
+    if n_jobs is None or effective_n_jobs(n_jobs) == 1 or len(calls) < 2:
+        for one, task in calls:
+            yield one, _run_task(one.entry.run, task, data_home)
         return
     # One task a batch, so that no finished task waits for others before it is kept.
     workers = Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")
-    yield from workers(delayed(_run_task)(entry.run, task, data_home) for task in tasks)
+    results = workers(
+        delayed(_run_numbered)(number, one.entry.run, task, data_home)
+        for number, (one, task) in enumerate(calls)
+    )
+    for number, result in results:
+        yield calls[number][0], result
+
+
+def _run_numbered(
+    number: int, run: RunTask, task: Task, data_home: Path | None
+) -> tuple[int, TaskResult]:
+    return number, _run_task(run, task, data_home)
 
 
 def _run_task(run: RunTask, task: Task, data_home: Path | None) -> TaskResult:

@@ -7,9 +7,11 @@ import re
 from collections.abc import Sequence
 
 from labelfold.reproduce.entry import Unit, Verdict
+from labelfold.reproduce.outcome import compare_with_printed
 from labelfold.reproduce.summary import Estimate, Summary, SummaryRow
 
 __all__ = [
+    "Table",
     "escape_markdown",
     "explain_intervals",
     "format_difference",
@@ -32,13 +34,15 @@ def result_table(summary: Summary) -> Table:
     has_printed = any(row.printed for row in summary.rows)
     header = [name.replace("_", " ") for name in names]
     header += ["measure"] * (len(measures) > 1) + ["ours", "80 % interval", "runs"]
-    table = [header + ["paper"] * has_printed]
+    table = [header + ["paper", "verdict"] * has_printed]
     for row in summary.rows:
         cells = [_format_setting(row.setting.get(name, "")) for name in names]
         cells += [row.measure] * (len(measures) > 1)
         cells += [format_value(row.estimate.mean, row.unit)]
         cells += [format_interval(row.estimate, row.unit), str(row.estimate.n_runs)]
-        table.append(cells + [_format_printed(row)] * has_printed)
+        if has_printed:
+            cells += [_format_printed(row), compare_with_printed(row) or ""]
+        table.append(cells)
     return table
 
 
@@ -97,9 +101,11 @@ def format_difference(difference: Estimate) -> str:
     return f"{100 * difference.mean:+.2f} points{interval}"
 
 
-def markdown_table(table: Table) -> str:
-    """Write a table in Markdown, whatever its cells contain."""
-    header, *rows = [[escape_markdown(cell) for cell in row] for row in table]
+def markdown_table(table: Table, *, is_markdown: bool = False) -> str:
+    """Write a table in Markdown, whatever its cells contain; or whose cells are Markdown."""
+    if not is_markdown:
+        table = [[escape_markdown(cell) for cell in row] for row in table]
+    header, *rows = table
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 

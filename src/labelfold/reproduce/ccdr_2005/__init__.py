@@ -6,7 +6,7 @@ from labelfold.reproduce.ccdr_2005.bands import BANDS
 from labelfold.reproduce.ccdr_2005.figure_3 import FIGURE_3
 from labelfold.reproduce.ccdr_2005.figures_1_and_2 import FIGURE_1, FIGURE_2
 from labelfold.reproduce.ccdr_2005.table_1 import TABLE_1
-from labelfold.reproduce.entry import Paper
+from labelfold.reproduce.entry import Item, Paper
 
 __all__ = ["PAPER"]
 
@@ -17,4 +17,10 @@ PAPER = Paper(
         "ICASSP 2005."
     ),
     entries=(TABLE_1, BANDS, FIGURE_1, FIGURE_2, FIGURE_3),
+    items=(
+        Item("Table 1", "errors of CCDR, the Laplacian map and 3-NN on new points", ("table-1",)),
+        Item("Fig. 1", "the Swiss roll with two classes", ("figure-1",)),
+        Item("Fig. 2", "maps of the roll by Isomap, Laplacian eigenmaps and CCDR", ("figure-2",)),
+        Item("Fig. 3", "errors against the number of labels", ("figure-3",)),
+    ),
 )

@@ -10,7 +10,7 @@ from labelfold.reproduce.ccdr_mc.joint_extension import JOINT_EXTENSION
 from labelfold.reproduce.ccdr_mc.out_of_sample import OUT_OF_SAMPLE
 from labelfold.reproduce.ccdr_mc.sweeps import FIGURE_2, FIGURE_3, FIGURE_4
 from labelfold.reproduce.ccdr_mc.table_1 import TABLE_1
-from labelfold.reproduce.entry import Paper
+from labelfold.reproduce.entry import Item, Paper
 
 __all__ = ["PAPER"]
 
@@ -31,5 +31,17 @@ PAPER = Paper(
         OUT_OF_SAMPLE,
         JOINT_EXTENSION,
         APPENDIX_3,
+    ),
+    items=(
+        Item("Fig. 1", "PCA of two long classes, a drawing", ("figure-1",)),
+        Item("Table I", "errors on Landsat on raw, PCA and CCDR features", ("table-1",)),
+        Item(
+            "Table of section V.D",
+            "intrinsic dimension of the classes of Landsat",
+            ("intrinsic-dimension",),
+        ),
+        Item("Fig. 2", "errors against beta", ("figure-2",)),
+        Item("Fig. 3", "errors against the dimension", ("figure-3",)),
+        Item("Fig. 4", "errors against the number of neighbours", ("figure-4",)),
     ),
 )

@@ -176,12 +176,13 @@ INTRINSIC_DIMENSION = Entry(
         for rows, law in CASES
         for printed in (
             *(
-                Printed(value, {"rows": rows, "law": law, "class": number}, DIMENSION)
+                Printed(value, {"rows": rows, "law": law, "class": number}, DIMENSION, goal="equal")
                 for number, value in enumerate(PRINTED, start=1)
             ),
-            Printed(CHOSEN, {"rows": rows, "law": law}, ONE_MORE),
+            Printed(CHOSEN, {"rows": rows, "law": law}, ONE_MORE, goal="equal"),
         )
     ),
     draw=draw,
     needs_data=True,
+    why=("The paper does not say which rows, how many neighbours or which resampling it took."),
 )

@@ -208,6 +208,11 @@ def _score(
     return measurements
 
 
+WHY = (
+    "On ten random splits of the same rows k-NN is best elsewhere than on the paper's one "
+    "split, and the range in which the linear error is 9 to 9.5 % is narrower."
+)
+
 FIGURE_2 = Entry(
     name="figure-2",
     title="Errors on Landsat against β",
@@ -226,6 +231,7 @@ FIGURE_2 = Entry(
     ),
     draw=partial(draw, varied="beta", label="β", is_logarithmic=True),
     needs_data=True,
+    why=WHY,
 )
 
 FIGURE_3 = Entry(
@@ -248,6 +254,7 @@ FIGURE_3 = Entry(
     ),
     draw=partial(draw, varied="dimension", label="coordinates of the map"),
     needs_data=True,
+    why=WHY,
 )
 
 FIGURE_4 = Entry(
@@ -266,4 +273,5 @@ FIGURE_4 = Entry(
     ),
     draw=partial(draw, varied="neighbors", label="neighbours in the graph"),
     needs_data=True,
+    why=WHY,
 )

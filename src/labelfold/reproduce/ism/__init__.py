@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labelfold.reproduce.entry import Paper
+from labelfold.reproduce.entry import Item, Paper
 from labelfold.reproduce.ism.figure_1 import UNFOLDING
 from labelfold.reproduce.ism.figure_1_separation import SEPARATION
 from labelfold.reproduce.ism.figure_5 import FIGURE_5
@@ -28,5 +28,22 @@ PAPER = Paper(
         FEW_LABELS,
         MANY_LABELS,
         TOYS,
+    ),
+    items=(
+        Item(
+            "Fig. 1",
+            "the Swiss roll unfolded and separated",
+            ("figure-1-unfolding", "figure-1-separation"),
+        ),
+        Item("Fig. 2", "three classes in bands, unfolded and separated", ("figure-2-bands",)),
+        Item("Fig. 3", "spectra of these maps", ("figure-2-bands", "figure-4-random")),
+        Item("Fig. 4", "three random classes, unfolded and separated", ("figure-4-random",)),
+        Item("Fig. 5", "a curve of two classes, folded about a line", ("figure-5",)),
+        Item("Table 1", "scores of separation maps on MAGIC with 50 labels", ("tables-1-and-2",)),
+        Item("Table 2", "scores of support vector machines on the same", ("tables-1-and-2",)),
+        Item(
+            "Table 3", "scores of separation maps on MAGIC with 12,080 labels", ("tables-3-and-4",)
+        ),
+        Item("Table 4", "scores of support vector machines on the same", ("tables-3-and-4",)),
     ),
 )

@@ -352,4 +352,9 @@ SEPARATION = Entry(
     judge=judge,
     printed=_printed(),
     draw=draw,
+    why=(
+        "Eq. 5 as printed is satisfied by any map that has A at the mean of all points, which "
+        "is what the variance term leads to; with a margin it parts the classes. At small "
+        "margins the labels written beside the data keep distances as well or better."
+    ),
 )

@@ -200,7 +200,7 @@ def _run_one_neighbor(draw: Magic) -> list[Measurement]:
 def judge(summary: Summary) -> list[Verdict]:
     """Judge what the paper concludes from its tables."""
     return [
-        *judge_machines(summary, paper="73.68 % against 70.32 %, both best cases"),
+        *judge_machines(summary, of_map=0.7368, of_machine=0.7032),
         *judge_linear(summary),
         *judge_dimension(summary),
         *judge_neighbors(summary),
@@ -260,19 +260,22 @@ def _printed() -> list[Printed]:
             score,
             {"part": "grid", "labels": HARD, "features": RAW, "neighbors": k, "dimension": r},
             SCORE,
+            goal="high",
         )
         for k, r, score in TABLE_1
     ]
     common = {"part": "machines", "features": RAW, "choice": BEST_CASE}
     machines = [
-        Printed(score, {**common, "kernel": "Gaussian", "parameter": width}, SCORE)
+        Printed(score, {**common, "kernel": "Gaussian", "parameter": width}, SCORE, goal="high")
         for width, score in GAUSSIAN.items()
     ]
     machines += [
-        Printed(score, {**common, "kernel": "polynomial", "parameter": float(power)}, SCORE)
+        Printed(
+            score, {**common, "kernel": "polynomial", "parameter": float(power)}, SCORE, goal="high"
+        )
         for power, score in POLYNOMIAL.items()
     ]
-    linear = Printed(LINEAR, {**common, "kernel": "linear", "parameter": 0.0}, SCORE)
+    linear = Printed(LINEAR, {**common, "kernel": "linear", "parameter": 0.0}, SCORE, goal="high")
     return [*cells, *machines, linear]
 
 
@@ -287,4 +290,8 @@ FEW_LABELS = Entry(
     printed=tuple(_printed()),
     draw=draw,
     needs_data=True,
+    why=(
+        "Support vector machines score several points more here than printed, on raw features "
+        "already. The paper has one draw of 50 labels, and here there are ten."
+    ),
 )

@@ -139,7 +139,7 @@ def run(task: Task, data_home: Path | None) -> list[Measurement]:
 def judge(summary: Summary) -> list[Verdict]:
     """Judge what the paper concludes from its tables."""
     return [
-        *judge_machines(summary, paper="81.00 % against 83.28 %, both best cases"),
+        *judge_machines(summary, of_map=0.81, of_machine=0.8328),
         *judge_linear(summary),
         *judge_dimension(summary),
         *judge_neighbors(summary),
@@ -168,6 +168,7 @@ def _printed() -> list[Printed]:
                 "dimension": r,
             },
             SCORE,
+            goal="high",
         )
         for k, r, score in TABLE_3
     ]
@@ -178,7 +179,7 @@ def _printed() -> list[Printed]:
         "choice": BEST_CASE,
     }
     machines = [
-        Printed(score, {**common, "kernel": kernel, "parameter": parameter}, SCORE)
+        Printed(score, {**common, "kernel": kernel, "parameter": parameter}, SCORE, goal="high")
         for (kernel, parameter), score in TABLE_4.items()
     ]
     return [*cells, *machines]
@@ -195,4 +196,8 @@ MANY_LABELS = Entry(
     printed=tuple(_printed()),
     draw=draw,
     needs_data=True,
+    why=(
+        "The paper's text says that scores grow with k and with the dimension, but in its own "
+        "table they do not."
+    ),
 )

@@ -122,7 +122,7 @@ def _compare_rules(summary: Summary, laplacian: Rows, chosen: Rows) -> Iterator[
     """Judge the rules that the paper does not measure."""
     yield from judge_order(
         "The Laplacian classifier errs less than the geodesic rule",
-        "the latter is potentially unstable; not measured",
+        "not in the paper, which calls the latter potentially unstable",
         laplacian,
         rows_by_labels(summary, points=ALL, rule=GEODESIC),
     )

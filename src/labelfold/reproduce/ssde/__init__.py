@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labelfold.reproduce.entry import Paper
+from labelfold.reproduce.entry import Item, Paper
 from labelfold.reproduce.ssde.figure_1 import FIGURE_1
 from labelfold.reproduce.ssde.figure_2 import FIGURE_2
 
@@ -15,4 +15,13 @@ PAPER = Paper(
         "embedding for image manifolds, ICME 2005."
     ),
     entries=(FIGURE_1, FIGURE_2),
+    items=(
+        Item(
+            "Table 1",
+            "the algorithm: `SupervisedSemidefiniteEmbedding`; see Fig. 2 for its constraint",
+            (),
+        ),
+        Item("Fig. 1", "four classes on a roll, by SLLE and SSDE", ("figure-1",)),
+        Item("Fig. 2", "precisions on the alphadigits", ("figure-2",)),
+    ),
 )

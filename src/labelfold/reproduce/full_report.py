@@ -1,0 +1,210 @@
+"""One report of all papers, from the files that finished entries left: Markdown, and an HTML page.
+
+The Markdown sums up and links to the entries' own pages; the HTML page holds everything.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+from labelfold.reproduce.entry import Entry, Item, Paper
+from labelfold.reproduce.html_page import Section, html_page
+from labelfold.reproduce.outcome import RULE, EntryOutcome, Outcome, worst
+from labelfold.reproduce.report import QUICK_NOTICE, write_whole
+from labelfold.reproduce.tables import Table, escape_markdown, markdown_table
+
+__all__ = ["paper_folder", "write_full_report"]
+
+TITLE = "The papers, made again"
+INTRODUCTION = (
+    "Every table and figure of the papers that labelfold implements, computed again. Intervals are "
+    "at 80 %, the papers' own level. Error rates never count labelled points. A choice that was "
+    'made by looking at the answers is called "best case", and a cross-validated one stands beside '
+    "it."
+)
+
+
+@dataclass(frozen=True)
+class EntryPage:
+    """What a finished entry left on disk: its page and its figures."""
+
+    entry: Entry
+    folder: str
+    text: str
+    figures: dict[str, Any]
+
+    @property
+    def outcome(self) -> EntryOutcome:
+        """How it compares with the paper."""
+        found = dict(self.figures["outcome"])
+        return EntryOutcome(**{**found, "comparisons": tuple(found["comparisons"])})
+
+    @property
+    def key(self) -> str:
+        """Its name among all papers' entries."""
+        return f"{self.folder}-{self.entry.name}"
+
+    @property
+    def path(self) -> str:
+        """Its page, seen from the report."""
+        return f"{self.folder}/{self.entry.name}.md"
+
+
+Link = Callable[[EntryPage, str], str]
+
+
+def paper_folder(paper: Paper, *, quick: bool) -> str:
+    """Return the name of a paper's folder."""
+    return f"{paper.name}-quick" if quick else paper.name
+
+
+def write_full_report(papers: Sequence[Paper], out: Path, *, quick: bool = False) -> list[Path]:
+    """Write the report of all entries that are finished in a folder.
+
+    Parameters
+    ----------
+    papers : sequence of Paper
+        The papers.
+    out : Path
+        Folder that holds the papers' folders; the report goes there.
+    quick : bool, default=False
+        Whether to report quick runs, as ``report-quick``.
+
+    Returns
+    -------
+    list of Path
+        The Markdown file and the HTML page.
+    """
+    pages = {paper.name: _read_pages(paper, out, quick=quick) for paper in papers}
+    stem = out / ("report-quick" if quick else "report")
+    markdown, page = stem.with_suffix(".md"), stem.with_suffix(".html")
+
+    def to_file(one: EntryPage, text: str) -> str:
+        return f"[{text}]({one.path})"
+
+    def to_section(one: EntryPage, text: str) -> str:
+        return f"[{text}](#{one.key})"
+
+    summary = _summary(papers, pages, to_file, quick=quick)
+    write_whole(markdown, summary.encode())
+    sections = list(_sections(papers, pages))
+    whole = html_page(TITLE, _summary(papers, pages, to_section, quick=quick), sections)
+    write_whole(page, whole.encode())
+    return [markdown, page]
+
+
+def _read_pages(paper: Paper, out: Path, *, quick: bool) -> dict[str, EntryPage]:
+    folder = paper_folder(paper, quick=quick)
+    pages = {}
+    for entry in paper.entries:
+        page, figures = (out / folder / f"{entry.name}.{kind}" for kind in ("md", "json"))
+        if page.exists() and figures.exists():
+            found = json.loads(figures.read_text("utf-8"))
+            # Files that an earlier version left say nothing of the outcome.
+            if "outcome" in found:
+                pages[entry.name] = EntryPage(entry, folder, page.read_text("utf-8"), found)
+    return pages
+
+
+def _summary(
+    papers: Sequence[Paper],
+    pages: dict[str, dict[str, EntryPage]],
+    link: Link,
+    *,
+    quick: bool,
+) -> str:
+    items: Table = [["paper", "shows", "verdict", "claims", "numbers", "why"]]
+    further: Table = [["entry", "about", "claims that hold", "of the paper's"]]
+    for paper in papers:
+        found = pages[paper.name]
+        items += [_item_row(paper, item, found, link) for item in paper.items]
+        shown = {name for item in paper.items for name in item.entries}
+        further += [
+            _further_row(paper, one, link) for name, one in found.items() if name not in shown
+        ]
+    parts = [f"# {TITLE}"] + [QUICK_NOTICE] * quick
+    parts += [INTRODUCTION, _provenance(pages), "## Verdicts", RULE, _count(items)]
+    parts += [markdown_table(items, is_markdown=True)]
+    if len(further) > 1:
+        parts += ["## Beside the papers' tables and figures"]
+        parts += ["Claims of the papers' texts, and questions of ours."]
+        parts += [markdown_table(further, is_markdown=True)]
+    parts += ["## Papers"]
+    parts += ["\n".join(f"- {paper.name}: {escape_markdown(paper.citation)}" for paper in papers)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _item_row(paper: Paper, item: Item, found: dict[str, EntryPage], link: Link) -> list[str]:
+    pages = [found[name] for name in item.entries if name in found]
+    name = f"{paper.name} {item.name}"
+    if not item.entries:
+        return [name, item.about, "", "", "", "nothing to measure"]
+    missing = [entry for entry in item.entries if entry not in found]
+    if missing:
+        return [name, item.about, "not run yet", "", "", ""]
+    outcome = worst(page.outcome.outcome for page in pages)
+    several = len(pages) > 1
+    names = [link(page, f"{name}, {page.entry.name}" if several else name) for page in pages]
+    whys = [page.figures["why"] for page in pages if page.outcome.needs_reason]
+    return [
+        "; ".join(names),
+        item.about,
+        outcome,
+        "; ".join(filter(None, (page.outcome.describe_claims() for page in pages))),
+        "; ".join(filter(None, (page.outcome.describe_numbers() for page in pages))),
+        " ".join(whys),
+    ]
+
+
+def _further_row(paper: Paper, page: EntryPage, link: Link) -> list[str]:
+    verdicts = page.figures["verdicts"]
+    n_holding = sum(verdict["verdict"] == "holds" for verdict in verdicts)
+    return [
+        link(page, f"{paper.name} {page.entry.name}"),
+        page.entry.title,
+        f"{n_holding} of {len(verdicts)}",
+        page.outcome.describe_claims(),
+    ]
+
+
+def _count(items: Table) -> str:
+    """Say how many tables and figures come out which way."""
+    words = [row[2] for row in items[1:] if row[2]]
+    counts = {word: words.count(word) for word in (*get_args(Outcome), "not run yet")}
+    return (
+        f"Of {len(words)} tables and figures: "
+        + ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+        + "."
+    )
+
+
+def _provenance(pages: dict[str, dict[str, EntryPage]]) -> str:
+    """Say what the report was made with, and what it cost."""
+    every = [page.figures for found in pages.values() for page in found.values()]
+    if not every:
+        return "No entry is finished yet."
+    versions = sorted({_versions(one) for one in every})
+    platforms = sorted({one["platform"] for one in every})
+    n_tasks, seconds = (sum(one[name] for one in every) for name in ("n_tasks", "seconds"))
+    return (
+        f"{len(every)} entries, {n_tasks:,} tasks, {seconds / 3600:,.1f} hours of work on one "
+        f"core or two. {'; '.join(versions)}; {escape_markdown('; '.join(platforms))}. Seeds, "
+        "settings and times of every entry stand on its page."
+    )
+
+
+def _versions(figures: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in figures["versions"].items())
+
+
+def _sections(papers: Sequence[Paper], pages: dict[str, dict[str, EntryPage]]) -> Iterator[Section]:
+    """Yield the entries' pages, with pictures named as they lie beside the report."""
+    for paper in papers:
+        for page in pages[paper.name].values():
+            picture = f"]({page.entry.name}.png)"
+            moved = page.text.replace(picture, f"]({page.folder}/{page.entry.name}.png)")
+            yield Section(page.key, paper.name, moved)

@@ -1,0 +1,207 @@
+"""The report of all papers: every table and figure is in it, and its numbers are computed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from labelfold.reproduce import Item, Task, load_paper, paper_names
+from labelfold.reproduce.full_report import write_full_report
+from labelfold.reproduce.html_page import Section, html_page
+from labelfold.reproduce.report import write_entry
+from labelfold.reproduce.runner import run_entries, run_entry
+
+# Read off the papers: their captions, and the one table without any (CCDR-MC, section V.D).
+TABLES_AND_FIGURES = {
+    "ccdr-2005": ["Table 1", "Fig. 1", "Fig. 2", "Fig. 3"],
+    "ccdr-mc": ["Fig. 1", "Table I", "Table of section V.D", "Fig. 2", "Fig. 3", "Fig. 4"],
+    "ism": [*(f"Fig. {number}" for number in range(1, 6)), *(f"Table {n}" for n in range(1, 5))],
+    "lapclass": ["Fig. 1", "Fig. 2", "Fig. 3"],
+    "ssde": ["Table 1", "Fig. 1", "Fig. 2"],
+}
+
+
+@pytest.fixture
+def shown(paper):
+    """The tiny paper, with a figure of two entries and a listing."""
+    both = tuple(entry.name for entry in paper.entries)
+    items = (Item("Table 1", "sums", ("table-1",)), Item("Fig. 1", "both", both))
+    return replace(paper, items=(*items, Item("Table 9", "a listing", ())))
+
+
+def make(paper, folder, *names, **options):
+    for name in names:
+        run = run_entry(paper, paper.entry(name), folder / paper.name, **options)
+        summary = run.summary()
+        write_entry(run, summary, run.entry.judge(summary))
+    markdown, page = write_full_report([paper], folder)
+    return markdown.read_text("utf-8"), page.read_text("utf-8")
+
+
+def test_every_table_and_figure_of_the_five_papers_is_an_item():
+    for name in paper_names():
+        paper = load_paper(name)
+        assert [item.name for item in paper.items] == TABLES_AND_FIGURES[name]
+        known = {entry.name for entry in paper.entries}
+        assert all(set(item.entries) <= known for item in paper.items)
+    # All but the one that is an algorithm.
+    empty = [item for name in paper_names() for item in load_paper(name).items if not item.entries]
+    assert [item.about.split(":")[0] for item in empty] == ["the algorithm"]
+
+
+def test_all_items_are_rows_with_their_verdict(shown, tmp_path):
+    markdown, _ = make(shown, tmp_path, "table-1", "table-2")
+    assert (
+        "| [tiny Table 1](tiny/table-1.md) | sums | matches | 1 of 1 | 1 as printed |" in markdown
+    )
+    assert "[tiny Fig. 1, table-1](tiny/table-1.md); [tiny Fig. 1, table-2](tiny/table-2.md)" in (
+        markdown
+    )
+    assert "| tiny Table 9 | a listing |  |  |  | nothing to measure |" in markdown
+    assert "Of 2 tables and figures: 2 matches." in markdown
+    assert "N. N., Sums, 1905." in markdown
+
+
+def test_what_is_not_run_yet_is_said(shown, tmp_path):
+    markdown, _ = make(shown, tmp_path, "table-1")
+    assert "| tiny Fig. 1 | both | not run yet |" in markdown
+    assert "Of 2 tables and figures: 1 matches, 1 not run yet." in markdown
+
+
+def test_why_stands_beside_what_differs_only(shown, counter, tmp_path):
+    def run_worse(task, data_home):
+        return [replace(one, value=one.value * 3) for one in counter(task, data_home)]
+
+    first, second = (replace(entry, why="The ruler is longer.") for entry in shown.entries)
+    paper = replace(shown, entries=(replace(first, run=run_worse), second))
+    markdown, page = make(paper, tmp_path, "table-1", "table-2")
+    assert "| sums | differs | 1 of 1 | 1 worse | The ruler is longer. |" in markdown
+    assert "| both | differs |" in markdown
+    assert page.count("The ruler is longer.") == 3  # two rows and the page of the first entry
+
+
+def test_entries_that_are_no_item_stand_apart(shown, tmp_path):
+    paper = replace(shown, items=shown.items[:1])
+    markdown, _ = make(paper, tmp_path, "table-1", "table-2")
+    beside = markdown.split("## Beside")[1]
+    assert "[tiny table-2](tiny/table-2.md) | Sums | 1 of 1 | 1 of 1 |" in beside
+
+
+class Anchors(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.ids, self.links, self.pictures, self.tags = set(), [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.tags.append(tag)
+        self.ids |= {attrs["id"]} if "id" in attrs else set()
+        self.links += [attrs["href"]] if tag == "a" else []
+        self.pictures += [attrs["src"]] if tag == "img" else []
+
+
+def read(page):
+    anchors = Anchors()
+    anchors.feed(page)
+    return anchors
+
+
+def test_the_page_holds_everything_and_its_links_lead_somewhere(shown, tmp_path):
+    def draw(summary):
+        from matplotlib.figure import Figure
+
+        return Figure(figsize=(1, 1))
+
+    paper = replace(shown, entries=tuple(replace(one, draw=draw) for one in shown.entries))
+    _, page = make(paper, tmp_path, "table-1", "table-2")
+    found = read(page)
+    assert {link.removeprefix("#") for link in found.links} == found.ids
+    assert found.ids == {"tiny-table-1", "tiny-table-2"}
+    assert [(tmp_path / name).exists() for name in found.pictures] == [True, True]
+    assert "<h2>tiny table-1: Sums</h2>" in page
+    assert '<td class="matches">matches</td>' in page
+
+
+def test_text_of_a_page_is_never_markup():
+    evil = "<script>alert(1)</script> ![x](javascript:alert(1))"
+    found = read(html_page(evil, f"# T\n\n{evil}", [Section('"><b>', "g", f"# H\n\n{evil}")]))
+    assert "script" not in found.tags
+    assert found.tags.count("b") == 0
+    assert found.pictures == []
+
+
+def test_long_tables_are_folded_and_short_ones_are_not():
+    def table(n_rows):
+        return "\n".join(["| a |", "| --- |", *["| 1 |"] * n_rows])
+
+    page = html_page("t", f"{table(25)}\n\ntext\n\n{table(26)}")
+    assert page.count("<details>") == page.count("</details>") == 1
+    assert "<summary>26 rows</summary>" in page
+
+
+def test_entries_share_the_processes_and_come_when_they_are_finished(paper, tmp_path):
+    work = [(paper, entry, tmp_path) for entry in paper.entries]
+    alone = [run_entry(paper, entry, tmp_path / "alone") for entry in paper.entries]
+    together = sorted(run_entries(work, n_jobs=2), key=lambda run: run.entry.name)
+    assert [run.entry.name for run in together] == ["table-1", "table-2"]
+    for one, other in zip(alone, together, strict=True):
+        assert one.summary() == other.summary()
+    again = list(run_entries(work))
+    assert [run.n_reused for run in again] == [6, 6]
+
+
+def test_a_failure_leaves_what_other_entries_finished(paper, counter, tmp_path):
+    work = [(paper, entry, tmp_path) for entry in paper.entries]
+    counter.failures[(20, 2)] = OSError("disk")
+    finished = []
+    with pytest.raises(OSError, match="disk") as caught:
+        finished += run_entries(work)
+    notes = " ".join(caught.value.__notes__)
+    assert "5 of 6 tasks of table-1" in notes
+    assert "0 of 6 tasks of table-2" in notes
+    assert [run.n_reused for run in run_entries(work)] == [5, 0]
+
+
+@pytest.mark.parametrize(
+    ("paper", "entry"),
+    [
+        ("ccdr-2005", "bands"),
+        ("ccdr-2005", "figure-2"),
+        ("ccdr-mc", "figure-1"),
+        ("ism", "figure-5"),
+    ],
+)
+def test_another_seed_gives_other_numbers_and_the_same_seed_the_same(paper, entry):
+    chosen = load_paper(paper).entry(entry)
+    task = chosen.tasks(True)[0]
+
+    def numbers(seed):
+        return chosen.run(Task(task.setting, seed), None)
+
+    first, again, other = ([one.value for one in numbers(seed)] for seed in (0, 0, 1))
+    assert again == pytest.approx(first, rel=1e-8)
+    assert len(other) == len(first)
+    assert other != pytest.approx(first, rel=1e-8)
+
+
+def test_a_report_is_made_of_the_numbers_of_its_seeds(tmp_path):
+    """Nothing printed in a report is written down beforehand: other seeds, other figures."""
+    paper = load_paper("ccdr-2005")
+    bands = paper.entry("bands")
+
+    def report(first_seed):
+        def tasks(quick):
+            return [Task(one.setting, one.seed + first_seed) for one in bands.tasks(True)]
+
+        run = run_entry(paper, replace(bands, tasks=tasks), tmp_path / str(first_seed))
+        summary = run.summary()
+        page, *_ = write_entry(run, summary, bands.judge(summary))
+        table = page.read_text("utf-8").split("## Results")[1]
+        return re.findall(r"\| ([\d.]+ %) \| [\d.]+ to [\d.]+ % \|", table)
+
+    first, other = report(0), report(1000)
+    assert len(first) == len(other) > 2
+    assert first != other

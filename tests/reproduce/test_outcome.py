@@ -1,0 +1,95 @@
+"""The word on a table or figure follows from claims and numbers by one rule."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from labelfold.reproduce import Printed, Verdict
+from labelfold.reproduce.outcome import compare_with_printed, judge_entry, worst
+from labelfold.reproduce.summary import Estimate, Summary, SummaryRow
+
+
+def row(printed, *, low=0.10, high=0.12, goal="low"):
+    estimate = Estimate(0.11, low, high, 3, "Student t")
+    about = {"size": 10}
+    return SummaryRow(
+        about, "error", "share", {0: 0.11}, 100, estimate, Printed(printed, about, goal=goal)
+    )
+
+
+def claim(verdict, paper="text"):
+    return Verdict("c", paper, "f", verdict)
+
+
+@pytest.mark.parametrize(
+    ("printed", "goal", "expected"),
+    [
+        (0.11, "low", "matches"),
+        (0.10, "low", "matches"),
+        (0.12, "high", "matches"),
+        (0.13, "low", "better"),
+        (0.09, "low", "worse"),
+        (0.13, "high", "worse"),
+        (0.09, "high", "better"),
+        (0.09, "equal", "other"),
+        (0.13, "equal", "other"),
+        (0.11, "equal", "matches"),
+    ],
+)
+def test_a_number_is_off_where_its_interval_excludes_the_printed_one(printed, goal, expected):
+    assert compare_with_printed(row(printed, goal=goal)) == expected
+
+
+def test_without_an_interval_the_number_itself_is_compared():
+    assert compare_with_printed(row(0.12, low=None, high=None)) == "better"
+    assert compare_with_printed(row(0.11, low=None, high=None)) == "matches"
+
+
+def test_what_was_not_printed_is_not_compared():
+    assert compare_with_printed(row(None)) is None
+    assert compare_with_printed(replace(row(0.1), printed=None)) is None
+
+
+@pytest.mark.parametrize(
+    ("printed", "verdicts", "expected"),
+    [
+        ([], [], "matches"),
+        ([], ["holds"], "matches"),
+        ([], ["holds", "partly"], "matches in part"),
+        ([], ["partly", "does not hold"], "differs"),
+        ([], ["does not hold"], "differs"),
+        ([0.13], ["holds"], "better"),
+        ([0.13], ["partly"], "matches in part"),
+        ([0.09], ["partly"], "differs"),
+        ([0.13, 0.11], [], "matches"),
+        ([0.13, 0.13, 0.11], [], "better"),
+        ([0.09, 0.11], [], "matches"),
+        ([0.09, 0.09, 0.11], ["holds"], "differs"),
+    ],
+)
+def test_the_rule(printed, verdicts, expected):
+    summary = Summary(tuple(row(value) for value in printed))
+    outcome = judge_entry(summary, [claim(word) for word in verdicts])
+    assert outcome.outcome == expected
+    assert outcome.n_claims == len(verdicts)
+
+
+def test_claims_of_ours_do_not_count():
+    claims = [claim("holds"), claim("does not hold", "not in the paper")]
+    outcome = judge_entry(Summary(()), claims)
+    assert (outcome.outcome, outcome.describe_claims()) == ("matches", "1 of 1")
+
+
+def test_it_says_how_many_numbers_are_where():
+    rows = (row(0.11), row(0.13), row(0.13), row(0.09), row(0.09, goal="equal"))
+    outcome = judge_entry(Summary(rows), [])
+    assert outcome.describe_numbers() == "1 as printed, 2 better, 1 worse, 1 different"
+
+
+def test_one_entry_that_differs_decides_for_several():
+    assert worst(["better", "matches"]) == "matches"
+    assert worst(["better", "better"]) == "better"
+    assert worst(["better", "matches in part", "matches"]) == "matches in part"
+    assert worst(["better", "differs", "matches in part"]) == "differs"
