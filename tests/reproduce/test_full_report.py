@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from labelfold.reproduce import Item, Task, load_paper, paper_names
+from labelfold.reproduce import Item, Task, Verdict, load_paper, paper_names
 from labelfold.reproduce.full_report import write_full_report
 from labelfold.reproduce.html_page import Section, html_page
 from labelfold.reproduce.report import write_entry
@@ -205,3 +205,21 @@ def test_a_report_is_made_of_the_numbers_of_its_seeds(tmp_path):
     first, other = report(0), report(1000)
     assert len(first) == len(other) > 2
     assert first != other
+
+
+def test_items_that_share_an_entry_have_rows_and_claims_of_their_own(paper, tmp_path):
+    def judge(summary):
+        claims = {"all sums": "holds", "first spectrum": "does not hold", "last": "partly"}
+        return [Verdict(claim, "text", "f", word) for claim, word in claims.items()]
+
+    first = replace(paper.entries[0], judge=judge)
+    rows = {"method": "b"}  # which has no printed number
+    items = (
+        Item("Table 1", "all", ("table-1",)),
+        Item("Table 2", "spectra", ("table-1",), claims="spectrum"),
+        Item("Table 3", "sums", ("table-1",), rows=rows, claims="sums"),
+    )
+    markdown, _ = make(replace(paper, entries=(first,), items=items), tmp_path, "table-1")
+    assert "| all | differs | 1 of 3 | 1 as printed |" in markdown
+    assert "| spectra | differs | 0 of 1 | 1 as printed |" in markdown
+    assert "| sums | matches | 1 of 1 |  |" in markdown

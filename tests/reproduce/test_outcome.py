@@ -67,19 +67,25 @@ def test_what_was_not_printed_is_not_compared():
         ([0.13, 0.13, 0.11], [], "better"),
         ([0.09, 0.11], [], "matches"),
         ([0.09, 0.09, 0.11], ["holds"], "differs"),
+        ([None], ["holds"], "matches"),
     ],
 )
 def test_the_rule(printed, verdicts, expected):
     summary = Summary(tuple(row(value) for value in printed))
     outcome = judge_entry(summary, [claim(word) for word in verdicts])
     assert outcome.outcome == expected
-    assert outcome.n_claims == len(verdicts)
+    assert len(outcome.claims) == len(verdicts)
 
 
 def test_claims_of_ours_do_not_count():
     claims = [claim("holds"), claim("does not hold", "not in the paper")]
     outcome = judge_entry(Summary(()), claims)
     assert (outcome.outcome, outcome.describe_claims()) == ("matches", "1 of 1")
+
+
+def test_numbers_that_are_neither_better_nor_worse_leave_it_to_the_claims():
+    rows = (row(0.09, goal="equal"), row(0.13, goal="equal"))
+    assert judge_entry(Summary(rows), [claim("holds")]).outcome == "matches"
 
 
 def test_it_says_how_many_numbers_are_where():

@@ -248,11 +248,18 @@ class Item:
         What it shows, in a phrase.
     entries : tuple of str
         Names of the entries; none for what has nothing to measure, such as a listing.
+    rows : mapping of str to str, int or float, default={}
+        What the settings of its numbers have in common, where an entry has those of other items
+        too.
+    claims : str, default=""
+        A word of its claims, where an entry has those of other items too.
     """
 
     name: str
     about: str
     entries: tuple[str, ...]
+    rows: Setting = field(default_factory=dict)
+    claims: str = ""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-from labelfold.reproduce.entry import Entry, Item, Paper
+from labelfold.reproduce.entry import Entry, Item, Paper, Setting
 from labelfold.reproduce.html_page import Section, html_page
 from labelfold.reproduce.outcome import RULE, EntryOutcome, Outcome, worst
 from labelfold.reproduce.report import QUICK_NOTICE, write_whole
@@ -37,11 +37,21 @@ class EntryPage:
     text: str
     figures: dict[str, Any]
 
-    @property
-    def outcome(self) -> EntryOutcome:
-        """How it compares with the paper."""
-        found = dict(self.figures["outcome"])
-        return EntryOutcome(**{**found, "comparisons": tuple(found["comparisons"])})
+    def outcome(self, rows: Setting | None = None, claims: str = "") -> EntryOutcome:
+        """Return how it compares with the paper, or how some of its rows and claims do."""
+        wanted = (rows or {}).items()
+        return EntryOutcome(
+            claims=tuple(
+                one["verdict"]
+                for one in self.figures["verdicts"]
+                if not one["is_ours"] and claims in one["claim"]
+            ),
+            comparisons=tuple(
+                one["verdict"]
+                for one in self.figures["rows"]
+                if one["verdict"] and wanted <= one["setting"].items()
+            ),
+        )
 
     @property
     def key(self) -> str:
@@ -146,17 +156,21 @@ def _item_row(paper: Paper, item: Item, found: dict[str, EntryPage], link: Link)
     missing = [entry for entry in item.entries if entry not in found]
     if missing:
         return [name, item.about, "not run yet", "", "", ""]
-    outcome = worst(page.outcome.outcome for page in pages)
+    outcomes = [page.outcome(item.rows, item.claims) for page in pages]
     several = len(pages) > 1
     names = [link(page, f"{name}, {page.entry.name}" if several else name) for page in pages]
-    whys = [page.figures["why"] for page in pages if page.outcome.needs_reason]
+    whys = [
+        page.figures["why"]
+        for page, outcome in zip(pages, outcomes, strict=True)
+        if outcome.needs_reason
+    ]
     return [
         "; ".join(names),
         item.about,
-        outcome,
-        "; ".join(filter(None, (page.outcome.describe_claims() for page in pages))),
-        "; ".join(filter(None, (page.outcome.describe_numbers() for page in pages))),
-        " ".join(whys),
+        worst(outcome.outcome for outcome in outcomes),
+        "; ".join(filter(None, (outcome.describe_claims() for outcome in outcomes))),
+        "; ".join(filter(None, (outcome.describe_numbers() for outcome in outcomes))),
+        " ".join(dict.fromkeys(whys)),
     ]
 
 
@@ -167,7 +181,7 @@ def _further_row(paper: Paper, page: EntryPage, link: Link) -> list[str]:
         link(page, f"{paper.name} {page.entry.name}"),
         page.entry.title,
         f"{n_holding} of {len(verdicts)}",
-        page.outcome.describe_claims(),
+        page.outcome().describe_claims(),
     ]
 
 

@@ -3,7 +3,7 @@
 The rule is the same for every paper:
 
 - *differs*: a claim of the paper does not hold, or more than half of the numbers found here are
-  worse than printed (or others, where neither would be better);
+  worse than printed;
 - *matches in part*: one of its claims holds in part only;
 - *better*: its claims hold, and more than half of the numbers found here are better than printed;
 - *matches*: anything else.
@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from labelfold.reproduce.entry import Verdict
+from labelfold.reproduce.entry import Judgement, Verdict
 from labelfold.reproduce.summary import Summary, SummaryRow
 
 __all__ = ["Comparison", "EntryOutcome", "Outcome", "compare_with_printed", "judge_entry", "worst"]
@@ -37,22 +37,28 @@ RULE = (
 
 @dataclass(frozen=True)
 class EntryOutcome:
-    """How an entry compares with its paper.
+    """How results compare with the paper.
 
     Parameters
     ----------
-    outcome : {"better", "matches", "matches in part", "differs"}
-        The word.
-    n_claims, n_holding : int
-        Number of the paper's claims, and of those that hold in full.
+    claims : tuple of {"holds", "partly", "does not hold"}
+        The judgements of the paper's claims.
     comparisons : tuple of {"matches", "better", "worse", "other"}
         One for each printed number that was measured here; "other" where none is better.
     """
 
-    outcome: Outcome
-    n_claims: int
-    n_holding: int
+    claims: tuple[Judgement, ...]
     comparisons: tuple[Comparison, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        """The word."""
+        half = len(self.comparisons) / 2
+        if "does not hold" in self.claims or self.comparisons.count("worse") > half:
+            return "differs"
+        if "partly" in self.claims:
+            return "matches in part"
+        return "better" if self.comparisons.count("better") > half else "matches"
 
     @property
     def needs_reason(self) -> bool:
@@ -61,7 +67,7 @@ class EntryOutcome:
 
     def describe_claims(self) -> str:
         """Say how many claims hold."""
-        return f"{self.n_holding} of {self.n_claims}" if self.n_claims else ""
+        return f"{self.claims.count('holds')} of {len(self.claims)}" if self.claims else ""
 
     def describe_numbers(self) -> str:
         """Say how many numbers match the printed ones, are better, worse or simply others."""
@@ -73,20 +79,11 @@ class EntryOutcome:
 
 def judge_entry(summary: Summary, verdicts: Sequence[Verdict]) -> EntryOutcome:
     """Compare an entry's results with what the paper claims and prints."""
-    claims = [verdict for verdict in verdicts if not verdict.is_ours]
-    n_holding = sum(verdict.verdict == "holds" for verdict in claims)
     compared = (compare_with_printed(row) for row in summary.rows)
-    comparisons = tuple(word for word in compared if word is not None)
-    n_off = comparisons.count("worse") + comparisons.count("other")
-    outcome: Outcome = "matches"
-    fails = any(verdict.verdict == "does not hold" for verdict in claims)
-    if fails or n_off > len(comparisons) / 2:
-        outcome = "differs"
-    elif n_holding < len(claims):
-        outcome = "matches in part"
-    elif comparisons.count("better") > len(comparisons) / 2:
-        outcome = "better"
-    return EntryOutcome(outcome, len(claims), n_holding, comparisons)
+    return EntryOutcome(
+        claims=tuple(verdict.verdict for verdict in verdicts if not verdict.is_ours),
+        comparisons=tuple(word for word in compared if word is not None),
+    )
 
 
 def compare_with_printed(row: SummaryRow) -> Comparison | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from labelfold.reproduce.entry import Paper, Verdict
-from labelfold.reproduce.outcome import EntryOutcome, judge_entry
+from labelfold.reproduce.outcome import EntryOutcome, compare_with_printed, judge_entry
 from labelfold.reproduce.runner import EntryRun
 from labelfold.reproduce.summary import LEVEL, Summary
 from labelfold.reproduce.tables import (
@@ -92,7 +92,7 @@ def _page(run: EntryRun, summary: Summary, verdicts: list[Verdict]) -> str:
 def _outcome_line(outcome: EntryOutcome, why: str) -> str:
     """Say how the entry compares with the paper; nothing where it has nothing to compare with."""
     facts = []
-    if outcome.n_claims:
+    if outcome.claims:
         facts.append(f"{outcome.describe_claims()} claims of the paper hold in full")
     if outcome.comparisons:
         facts.append(f"numbers beside the paper's: {outcome.describe_numbers()}")
@@ -134,7 +134,7 @@ def _plain(run: EntryRun, summary: Summary, verdicts: list[Verdict]) -> dict[str
     return {
         **asdict(run.origin),
         "title": run.entry.title,
-        "outcome": asdict(judge_entry(summary, verdicts)),
+        "outcome": judge_entry(summary, verdicts).outcome,
         "why": run.entry.why,
         "platform": run.platform,
         "n_tasks": len(run.results),
@@ -148,8 +148,9 @@ def _plain(run: EntryRun, summary: Summary, verdicts: list[Verdict]) -> dict[str
                 **asdict(row.estimate),
                 "n_scored": row.n_scored,
                 "paper": None if row.printed is None else row.printed.value,
+                "verdict": compare_with_printed(row),
             }
             for row in summary.rows
         ],
-        "verdicts": [asdict(verdict) for verdict in verdicts],
+        "verdicts": [{**asdict(verdict), "is_ours": verdict.is_ours} for verdict in verdicts],
     }

@@ -353,8 +353,10 @@ SEPARATION = Entry(
     printed=_printed(),
     draw=draw,
     why=(
-        "Eq. 5 as printed is satisfied by any map that has A at the mean of all points, which "
-        "is what the variance term leads to; with a margin it parts the classes. At small "
-        "margins the labels written beside the data keep distances as well or better."
+        "Without the variance term the printed error of 0.01 % is reached in 3 dimensions, "
+        "with it 0.02 to 0.04 %; in 2 dimensions errors are 3 to 5 % rather than 2. Eq. 5 as "
+        "printed is satisfied by any map that has A at the mean of all points, which is what "
+        "the variance term leads to; with a margin it parts the classes. At small margins the "
+        "labels written beside the data keep distances as well or better."
     ),
 )
