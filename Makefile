@@ -14,7 +14,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint bench reproduce data-named docs test-wheel test-oldest clean
+.PHONY: help demo test browser-check lint bench reproduce data-named docs test-wheel test-oldest clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -24,6 +24,9 @@ demo: $(VENV)/.runtime  ## maps of the digits with 50 labels, as a picture in de
 
 test: lint $(VENV)/.test  ## style, types, import order, then every test and doctest
 	$(ONE_THREAD) $(BIN)/pytest $(PYTEST_ARGS)
+
+browser-check: $(VENV)/.test $(VENV)/.browser  ## pages in a real Chromium, which has to be installed
+	$(ONE_THREAD) LABELFOLD_BROWSER=required $(BIN)/pytest tests/browser
 
 lint: $(VENV)/.lint  ## style, types and import order only
 	$(BIN)/ruff check
@@ -45,6 +48,7 @@ data-named:
 docs: $(VENV)/.docs  ## the documentation, in docs/_build/html
 	$(BIN)/python tools/command_pages.py --check
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/python tools/check_links.py docs/_build/html
 	@echo "docs/_build/html/index.html"
 
 test-wheel: $(VENV)/.created  ## the tests against the built wheel rather than the source tree
@@ -64,7 +68,7 @@ test-oldest: $(VENV)/.created  ## the tests on the lowest versions that pyprojec
 	$(ONE_THREAD) build/oldest-venv/bin/pytest $(PYTEST_ARGS)
 
 clean:  ## remove everything the other targets made
-	rm -rf $(VENV) build dist demo-output reproduce-output docs/_build docs/generated
+	rm -rf $(VENV) build dist demo-output reproduce-output docs/_build docs/auto_examples docs/generated
 	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -80,6 +84,6 @@ $(VENV)/.runtime: pyproject.toml | $(VENV)/.created
 	@touch $@
 
 # Each extra installs the runtime dependencies too, hence the second stamp.
-$(VENV)/.test $(VENV)/.lint $(VENV)/.bench $(VENV)/.docs: $(VENV)/.%: pyproject.toml | $(VENV)/.created
+$(VENV)/.test $(VENV)/.browser $(VENV)/.lint $(VENV)/.bench $(VENV)/.docs: $(VENV)/.%: pyproject.toml | $(VENV)/.created
 	$(BIN)/python $(PIP) install --editable ".[$*]"
 	@touch $(VENV)/.runtime $@

@@ -19,7 +19,7 @@ from labelfold import CCDR, LaplacianClassifier, ManifoldClassifier, Transductiv
 from labelfold.cli.app import app
 from labelfold.cli.classification import ErrorEstimate
 from labelfold.evaluate import LabeledKFold, draw_labeled
-from labelfold.evaluate.intervals import wilson_interval
+from labelfold.intervals import wilson_interval
 
 N_ROWS, N_NEW = 300, 40
 PIXELS, DIGITS = load_digits(return_X_y=True)

@@ -24,7 +24,7 @@ from sklearn.random_projection import GaussianRandomProjection
 
 from labelfold import CCDR, LabeledKFold, LaplacianEigenmaps, ManifoldClassifier, hide_labels
 from labelfold.evaluate import Comparison, FitRecord, compare
-from labelfold.evaluate.intervals import wilson_interval
+from labelfold.intervals import wilson_interval
 from labelfold.labels import PartialLabels
 from labelfold.plotting.comparison_display import ComparisonDisplay
 from labelfold.plotting.palette import OKABE_ITO

@@ -370,7 +370,9 @@ def test_no_embedding_and_no_points():
         ({"labels": [0, 1]}, "labels has 2 entries but the embedding has 3 rows"),
         ({"components": (0, 2)}, r"components=\(0, 2\) is out of range.*from 0 to 1"),
         ({"components": (-1, 0)}, "out of range"),
-        ({"components": (0, 1, 1)}, "names 3 columns: name two for a map, or one for a strip"),
+        ({"components": (0, 1, 1)}, r"components=\(0, 1, 1\) names a column twice"),
+        ({"components": (0, 1, 2)}, r"components=\(0, 1, 2\) is out of range"),
+        ({"components": (0, 1, 2, 3)}, "names 4 columns: name two for a map, three for a map in"),
         ({"components": ()}, "names 0 columns"),
         ({"class_centers": np.eye(3)}, "class_centers has 3 columns but the embedding has 2"),
         (

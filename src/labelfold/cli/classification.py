@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from labelfold import ManifoldClassifier
 from labelfold.cli.methods import CLASSIFIERS, dimension_parameter
 from labelfold.cli.tables import Table
-from labelfold.evaluate.intervals import LEVEL, wilson_interval
 from labelfold.evaluate.shared_fits import build_graphs, fit_together
 from labelfold.evaluate.splits import LabeledKFold
+from labelfold.intervals import LEVEL, wilson_interval
 from labelfold.labels import PartialLabels, hide_labels
 from labelfold.progress import Progress
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -106,6 +107,15 @@ def classify(
             "learn; 19 or more tell. Takes N times as long.",
         ),
     ] = 0,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot",
+            metavar="FILE",
+            help="Draw the map, every row in the colour of its label: .png, .pdf, .svg, or .html "
+            "for a page to search.",
+        ),
+    ] = None,
     save: Save = None,
     compact: Compact = False,
     as_json: Json = False,
@@ -138,11 +148,13 @@ def classify(
 
       labelfold classify flowers.csv --labels kind -o labels.csv
 
-      labelfold classify flowers.csv --labels kind --new more.csv -o labels.csv
+      labelfold classify flowers.csv --labels kind --new more.csv -o labels.csv --plot map.html
     """
     console: Console = context.obj
     console.set_verbosity(quiet=quiet, verbose=verbose)
     check_options(method, head, compact, save is not None, permutations, folds)
+    if plot is not None and method in CLASSIFIERS:
+        raise ValueError(f"--plot needs a map, and --method {method} makes none.")
     check_scale(scale)
     if data == new == STANDARD_STREAM:
         raise ValueError("DATA and --new cannot both come from standard input: name a file.")
@@ -150,6 +162,7 @@ def classify(
     with Results(
         out,
         inputs=tuple(str(name) for name in (data, new, labels_file) if name is not None),
+        picture=plot,
         model=save,
         overwrite=force,
         as_json=as_json,
@@ -180,6 +193,7 @@ def classify(
         if new is not None:
             names, n = table.feature_names, table.n_features
             more = read_new_rows(console, new, names, n, max_bytes=max_bytes)
+        results.check_map(table.n_rows + (0 if more is None else more.n_rows))
         with console.step("loading methods"):
             from labelfold.cli.classification import fit_and_estimate, make_classifier
             from labelfold.progress import show_progress
@@ -208,6 +222,12 @@ def classify(
         whole = with_scaler(scaler, fitted)
         columns = as_columns(table, fitted, more, whole)
         results.write_table(columns)
+        if plot is not None:
+            with console.step("picture"):
+                from labelfold.cli.classified_map import as_display, row_columns
+
+                display = as_display(table, fitted, scaler, more, columns)
+                results.write_map(display, row_columns(table, more, columns))
         results.write_model(whole, table.feature_names, compact=compact)
     facts = {
         "command": "classify",
@@ -220,7 +240,11 @@ def classify(
         "estimate": estimate.as_plain(),
         "permutations": baseline,
         "found": found_facts(columns),
-        "files": {"table": out, "model": None if save is None else str(save)},
+        "files": {
+            "table": out,
+            "picture": None if plot is None else str(plot),
+            "model": None if save is None else str(save),
+        },
         "seconds": {
             "fit": round(fit_seconds, 3),
             "total": round(time.perf_counter() - start, 3),

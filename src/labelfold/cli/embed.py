@@ -52,6 +52,7 @@ from labelfold.cli.summary import (
 
 if TYPE_CHECKING:
     from labelfold.cli.tables import Table
+    from labelfold.plotting import EmbeddingDisplay
 
 
 def embed(
@@ -73,7 +74,8 @@ def embed(
         typer.Option(
             "--plot",
             metavar="FILE",
-            help="Draw the first two coordinates, labelled rows in colour: .png, .pdf or .svg.",
+            help="Draw the first two coordinates, labelled rows in colour: .png, .pdf, .svg, or "
+            ".html for a page to search.",
         ),
     ] = None,
     save: Save = None,
@@ -107,7 +109,7 @@ def embed(
 
       labelfold embed flowers.csv --labels kind -o map.csv --plot map.png
 
-      labelfold embed flowers.csv --labels kind -o map.csv --save model.skops
+      labelfold embed flowers.csv --labels kind -o map.csv --plot map.html --save model.skops
     """
     console: Console = context.obj
     console.set_verbosity(quiet=quiet, verbose=verbose)
@@ -148,6 +150,7 @@ def embed(
             max_bytes=max_bytes,
         )
         check_needs(method, table)
+        results.check_map(table.n_rows)
         begin = time.perf_counter()
         scaler = make_scaler(scale, table.X, seed)
         X = table.X if scaler is None else scaler.fit_transform(table.X)
@@ -156,7 +159,9 @@ def embed(
         results.write_table(as_columns(table, coordinates))
         if plot is not None:
             with console.step("picture"):
-                results.write_picture(draw(embedder, coordinates, table))
+                numbers = {"row": range(1, table.n_rows + 1)}
+                display = as_display(embedder, coordinates, table)
+                results.write_map(display, {**numbers, **row_column(table)})
         if "verbose" in embedder.get_params():
             embedder.set_params(verbose=0)  # a model does not remember who watched
         results.write_model(with_scaler(scaler, embedder), table.feature_names, compact=compact)
@@ -189,21 +194,16 @@ def as_columns(table: Table, coordinates: Any) -> dict[str, Any]:
     return columns
 
 
-def draw(embedder: Any, coordinates: Any, table: Table) -> Any:
-    """Draw the map."""
-    # Not pyplot: a command has no window, and must not depend on the user's graphical backend.
-    from matplotlib.figure import Figure
-
+def as_display(embedder: Any, coordinates: Any, table: Table) -> EmbeddingDisplay:
+    """The map, ready to be drawn."""
     from labelfold.plotting import EmbeddingDisplay
 
-    figure = Figure(figsize=(8.0, 6.5), dpi=150, layout="constrained")
-    EmbeddingDisplay(
+    return EmbeddingDisplay(
         coordinates,
         labels=table.labels,
         class_centers=getattr(embedder, "class_centers_", None),
         classes=getattr(embedder, "classes_", None),
-    ).plot(ax=figure.subplots())
-    return figure
+    )
 
 
 def describe(facts: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""What a command on a data file leaves behind: a table, and perhaps a picture and a model.
+"""What a command on a data file leaves behind: a table, and perhaps a map to look at and a model.
 
 The table goes to a file or, named "-", to standard output; what the command has to say about its
 work goes to the other of stdout and stderr.
@@ -6,6 +6,7 @@ work goes to the other of stdout and stderr.
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import shutil
@@ -14,15 +15,19 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import typer
 
 from labelfold.cli.console import Console
 from labelfold.cli.output import OutputFiles
 
+if TYPE_CHECKING:
+    from labelfold.plotting import EmbeddingDisplay
+
 STANDARD_STREAM = "-"
 PICTURES = ("png", "pdf", "svg")
+PAGE = "html"  # a map that can be searched
 
 
 class Results:
@@ -41,7 +46,7 @@ class Results:
         Files that the command reads, which it must not replace.
 
     picture, model : Path, default=None
-        The other files, if they are wanted.
+        The other files, if they are wanted: a map, as a picture or a page, and an estimator.
 
     overwrite : bool, default=False
         Whether files that exist may be replaced.
@@ -73,6 +78,10 @@ class Results:
         table = None if self.is_stdout else self.table
         return [path for path in (table, self.picture, self.model) if path is not None]
 
+    @property
+    def _is_page(self) -> bool:
+        return self.picture is not None and _ending(self.picture) == PAGE
+
     def __enter__(self) -> Self:
         self._check()
         self._files.__enter__()
@@ -101,11 +110,33 @@ class Results:
         with self._files.open(self.table) as stream:
             write_table(stream, columns, name=self.table)
 
-    def write_picture(self, figure: Any) -> None:
-        """Write a figure of matplotlib, if a picture is wanted."""
-        if self.picture is not None:
-            with self._files.open(self.picture) as stream:
-                figure.savefig(stream, format=_ending(self.picture))
+    def check_map(self, n_rows: int) -> None:
+        """Refuse a page of too many rows before the work that it takes to map them."""
+        if self._is_page:
+            from labelfold.plotting.interactive_map import MAX_POINTS
+
+            if n_rows > MAX_POINTS:
+                raise ValueError(
+                    f"{self.picture}: a page holds {MAX_POINTS:,} rows and there are {n_rows:,}: "
+                    "write .png, or map a random part of the rows."
+                )
+
+    def write_map(self, display: EmbeddingDisplay, columns: Mapping[str, Any]) -> None:
+        """Write a map as its ending says, if it is wanted; a page tells the columns of each row."""
+        if self.picture is None:
+            return
+        with self._files.open(self.picture) as stream:
+            if self._is_page:
+                from labelfold.plotting.interactive_map import interactive_page
+
+                stream.write(interactive_page(display, hover=columns))
+                return
+            # Not pyplot: a command has no window, and must not depend on the user's backend.
+            from matplotlib.figure import Figure
+
+            figure = Figure(figsize=(8.0, 6.5), dpi=150, layout="constrained")
+            display.plot(ax=figure.subplots())
+            figure.savefig(stream, format=_ending(self.picture))
 
     def write_model(self, estimator: Any, names: list[str] | None, *, compact: bool) -> None:
         """Write a fitted estimator and the names of its features, if it is wanted."""
@@ -139,10 +170,15 @@ class Results:
                     f"{self.table}: an NPY file holds a matrix alone, without rows and labels: "
                     "write .csv, .parquet or .npz."
                 )
-        if self.picture is not None and _ending(self.picture) not in PICTURES:
-            endings = ", ".join("." + known for known in PICTURES)
+        if self.picture is not None and _ending(self.picture) not in (*PICTURES, PAGE):
+            endings = ", ".join("." + known for known in (*PICTURES, PAGE))
             raise ValueError(
                 f"{self.picture}: the ending of a picture is one of {endings}: choose one."
+            )
+        if self._is_page and importlib.util.find_spec("bokeh") is None:
+            raise ValueError(
+                f'{self.picture}: a page needs bokeh: pip install "labelfold[html]", or write '
+                ".png, .pdf or .svg."
             )
         if len({os.path.realpath(path) for path in self.paths}) < len(self.paths):
             raise ValueError("two outputs name the same file: give each its own name.")

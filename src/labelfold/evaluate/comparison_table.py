@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from labelfold.evaluate.intervals import LEVEL, student_interval, wilson_interval
+from labelfold.intervals import LEVEL, student_interval, wilson_interval
 from labelfold.plotting.comparison_display import ComparisonDisplay
 
 if TYPE_CHECKING:
@@ -163,16 +163,7 @@ class Comparison:
             80 % intervals; the dashed line, where in reach, is the error of always naming the
             largest class.
         """
-        rows = self.summary()
-        methods = list(dict.fromkeys(row.method for row in rows))
-        dims = list(dict.fromkeys(row.dimension for row in rows))
-        shape = len(methods), len(dims)
-        errors, lows, highs = (
-            np.reshape([getattr(row, name) for row in rows], shape)
-            for name in ("error", "low", "high")
-        )
-        display = ComparisonDisplay(methods, dims, errors, lows, highs, chance=self.chance)
-        return display.plot(ax, **kwargs)
+        return ComparisonDisplay.from_comparison(self, ax=ax, **kwargs)
 
     def __str__(self) -> str:
         rows = self.summary()

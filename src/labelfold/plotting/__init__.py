@@ -1,5 +1,17 @@
-"""Pictures of maps, after scikit-learn's Display convention."""
+"""Pictures of maps, graphs, spectra, solves and errors, after scikit-learn's Display convention."""
 
+from labelfold.plotting.comparison_display import ComparisonDisplay
+from labelfold.plotting.convergence_display import ConvergenceDisplay
 from labelfold.plotting.embedding_display import EmbeddingDisplay
+from labelfold.plotting.graph_display import GraphDisplay
+from labelfold.plotting.spectrum_display import SpectrumDisplay
+from labelfold.plotting.sweep_display import SweepDisplay
 
-__all__ = ["EmbeddingDisplay"]
+__all__ = [
+    "ComparisonDisplay",
+    "ConvergenceDisplay",
+    "EmbeddingDisplay",
+    "GraphDisplay",
+    "SpectrumDisplay",
+    "SweepDisplay",
+]

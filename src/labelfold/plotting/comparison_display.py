@@ -7,32 +7,37 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.isotonic import isotonic_regression
 
-from labelfold.plotting.palette import UNLABELED_COLOR, ClassStyle, class_styles
+from labelfold.plotting.lines import (
+    NOTE_COLOR,
+    LineStyle,
+    fade_intervals,
+    line_styles,
+    name_ends,
+    shifts_of,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.container import ErrorbarContainer
+    from matplotlib.container import BarContainer, ErrorbarContainer
     from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
     from matplotlib.text import Text
 
 __all__ = ["ComparisonDisplay"]
 
-LEAST_GAP = 0.055  # between names of lines, as a share of the axes' height
 SHARE_OF_GAP = 0.25  # between two dimensions, that the intervals of one take up
-NOTE_COLOR = "#595959"
 
 
 class ComparisonDisplay:
     """Picture of errors against the dimension, with intervals.
 
-    Each method has a line in its own colour (past eight methods, in colour and shape) with its
-    name at the end. For a single dimension there is a bar a method. A method without any result is
-    named, and not drawn.
+    Each method has a line in its own colour and marker with its name at the end. For a single
+    dimension there is a bar a method. A method without any result is named, and not drawn.
 
-    It is recommended to use :meth:`labelfold.evaluate.Comparison.plot`. All parameters are stored
-    as attributes.
+    It is recommended to use :meth:`from_comparison`, or
+    :meth:`labelfold.evaluate.Comparison.plot`, which does the same. All parameters are stored as
+    attributes.
 
     Parameters
     ----------
@@ -62,14 +67,28 @@ class ComparisonDisplay:
     errorbars_ : dict of str to matplotlib ErrorbarContainer
         Points and intervals of every method that has a result.
 
+    bars_ : dict of str to matplotlib BarContainer
+        Bars of every method that has a result; empty where there are lines.
+
+    chance_ : matplotlib Line2D or None
+        Line of the error by guessing.
+
+    chance_text_ : matplotlib Text or None
+        Its name, where the picture reaches as far.
+
     text_ : list of matplotlib Text
         What is written: names at the lines' ends, or the rows of bars without a result.
+
+    See Also
+    --------
+    labelfold.evaluate.compare : Makes the comparison.
+    SweepDisplay : Errors against a parameter.
 
     Examples
     --------
     >>> import matplotlib
     >>> matplotlib.use("Agg")
-    >>> from labelfold.plotting.comparison_display import ComparisonDisplay
+    >>> from labelfold.plotting import ComparisonDisplay
     >>> errors = [[0.3, 0.2], [0.25, 0.1]]
     >>> display = ComparisonDisplay(["PCA", "CCDR"], [2, 5], errors, errors, errors).plot()
     >>> [text.get_text() for text in display.text_]
@@ -79,6 +98,9 @@ class ComparisonDisplay:
     ax_: Axes
     figure_: Figure | SubFigure
     errorbars_: dict[str, ErrorbarContainer]
+    bars_: dict[str, BarContainer]
+    chance_: Line2D | None
+    chance_text_: Text | None
     text_: list[Text]
 
     def __init__(
@@ -97,6 +119,52 @@ class ComparisonDisplay:
         self.lows = _as_table(lows, "lows", len(self.methods), len(self.dims))
         self.highs = _as_table(highs, "highs", len(self.methods), len(self.dims))
         self.chance = chance
+
+    @classmethod
+    def from_comparison(cls, comparison: Any, *, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Draw what a comparison found.
+
+        Parameters
+        ----------
+        comparison : Comparison
+            Result of :func:`labelfold.evaluate.compare`.
+
+        ax : matplotlib Axes, default=None
+            Axes to draw on. By default a new figure.
+
+        **kwargs : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        display : ComparisonDisplay
+            The display, drawn. Strokes are 80 % intervals; the dashed line, where in reach, is the
+            error of always naming the largest class.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from sklearn.decomposition import PCA
+        >>> from labelfold import CCDR
+        >>> from labelfold.datasets import make_swiss_roll
+        >>> from labelfold.evaluate import compare
+        >>> from labelfold.plotting import ComparisonDisplay
+        >>> X, y, _ = make_swiss_roll(300, random_state=0)
+        >>> methods = {"PCA": PCA(), "CCDR": CCDR()}
+        >>> found = compare(X, y, methods, dims=(1, 2), cv=3, memory=False, random_state=0)
+        >>> display = ComparisonDisplay.from_comparison(found)
+        >>> display.errors.shape
+        (2, 2)
+        """
+        rows = comparison.summary()
+        methods = list(dict.fromkeys(row.method for row in rows))
+        dims = list(dict.fromkeys(row.dimension for row in rows))
+        tables = np.full((3, len(methods), len(dims)), np.nan)
+        for row in rows:
+            place = methods.index(row.method), dims.index(row.dimension)
+            tables[:, *place] = row.error, row.low, row.high
+        return cls(methods, dims, *tables, chance=comparison.chance).plot(ax=ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw the picture.
@@ -121,30 +189,30 @@ class ComparisonDisplay:
         from matplotlib.ticker import PercentFormatter
 
         self.ax_, self.figure_ = ax, ax.figure
-        self.errorbars_, self.text_ = {}, []
-        styles = class_styles(len(self.methods))
+        self.errorbars_, self.bars_, self.text_ = {}, {}, []
+        styles = line_styles(len(self.methods))
         if len(self.dims) == 1:
             self._draw_bars(ax, styles, kwargs)
         else:
             self._draw_lines(ax, styles, kwargs)
         ax.spines[["top", "right"]].set_visible(False)
         is_upright = len(self.dims) > 1
+        self.chance_, self.chance_text_ = None, None
         if self.chance is not None:
-            draw_guide = ax.axhline if is_upright else ax.axvline
-            draw_guide(self.chance, color=UNLABELED_COLOR, linestyle="--", zorder=0)
+            self._draw_chance(ax, self.chance, is_upright)
         error_axis = ax.yaxis if is_upright else ax.xaxis
         error_axis.set_major_formatter(PercentFormatter(1.0))
         error_axis.set_label_text("error on hidden labels")
         return self
 
-    def _draw_bars(self, ax: Axes, styles: list[ClassStyle], options: dict[str, Any]) -> None:
+    def _draw_bars(self, ax: Axes, styles: list[LineStyle], options: dict[str, Any]) -> None:
         places = np.arange(len(self.methods))
         for place, (name, style) in enumerate(zip(self.methods, styles, strict=True)):
             error = self.errors[place, 0]
             if np.isnan(error):
                 self.text_.append(ax.text(0, place, " no result", va="center", color=NOTE_COLOR))
                 continue
-            ax.barh(place, error, height=0.7, color=style.color, alpha=0.6)
+            self.bars_[name] = ax.barh(place, error, height=0.7, color=style.color, alpha=0.6)
             given = {"fmt": "none", "ecolor": style.text_color, "elinewidth": 2, **options}
             around = self._around(place)
             self.errorbars_[name] = ax.errorbar([error], [place], xerr=around, **given)
@@ -153,46 +221,58 @@ class ComparisonDisplay:
         ax.set_xlim(left=0)
         ax.set_title(f"{self.dims[0]} {'dimension' if self.dims[0] == 1 else 'dimensions'}")
 
-    def _draw_lines(self, ax: Axes, styles: list[ClassStyle], options: dict[str, Any]) -> None:
+    def _draw_lines(self, ax: Axes, styles: list[LineStyle], options: dict[str, Any]) -> None:
+        from matplotlib.cbook import normalize_kwargs
+        from matplotlib.lines import Line2D
+
         order = np.argsort(self.dims)
         places = np.asarray(self.dims)[order]
         # Side by side, so that the intervals of one dimension can be told apart.
         width = SHARE_OF_GAP * float(np.diff(places).min())
-        shifts = width * (np.arange(len(styles)) / max(len(styles) - 1, 1) - 0.5)
-        ends: list[tuple[float, str, ClassStyle]] = []
+        shifts = shifts_of(len(styles), width)
+        ends: list[tuple[float, str, LineStyle]] = []
         for row, (name, style) in enumerate(zip(self.methods, styles, strict=True)):
             errors = self.errors[row][order]
             known = np.flatnonzero(~np.isnan(errors))
             if len(known) == 0:
                 continue
-            given = {"color": style.color, "marker": style.marker, "elinewidth": 3, **options}
+            given = {
+                "color": style.color,
+                "marker": style.marker,
+                "markeredgecolor": style.text_color,
+                "elinewidth": 3,
+                **normalize_kwargs(options, Line2D),
+            }
             bars = ax.errorbar(
                 places + shifts[row], errors, yerr=self._around(row)[:, order], **given
             )
-            for interval in bars.lines[2]:
-                interval.set_alpha(0.35)
+            fade_intervals(bars)
             self.errorbars_[name] = bars
             ends.append((float(errors[known[-1]]), name, style))
         ax.set_ylim(bottom=0)
-        heights = _spread([end for end, _, _ in ends], LEAST_GAP * ax.get_ylim()[1])
-        for height, (_, name, style) in zip(heights, ends, strict=True):
-            self.text_.append(
-                ax.annotate(
-                    name,
-                    (1, height),
-                    xycoords=ax.get_yaxis_transform(),
-                    xytext=(4, 0),
-                    textcoords="offset points",
-                    va="center",
-                    color=style.text_color,
-                    annotation_clip=False,
-                )
-            )
+        if ends:
+            heights, names, drawn = zip(*ends, strict=True)
+            self.text_ = name_ends(ax, heights, names, drawn)
         absent = [name for name in self.methods if name not in self.errorbars_]
         if absent:
             ax.set_title(f"No result: {', '.join(absent)}", color=NOTE_COLOR, fontsize="medium")
         ax.set_xticks(places)
         ax.set_xlabel("dimension")
+
+    def _draw_chance(self, ax: Axes, chance: float, is_upright: bool) -> None:
+        draw_guide = ax.axhline if is_upright else ax.axvline
+        self.chance_ = draw_guide(chance, color=NOTE_COLOR, linestyle="--", zorder=0)
+        if chance < (ax.get_ylim() if is_upright else ax.get_xlim())[1]:
+            place = (0.0, chance) if is_upright else (chance, 1.0)
+            self.chance_text_ = ax.annotate(
+                "by guessing",
+                place,
+                xycoords=ax.get_yaxis_transform() if is_upright else ax.get_xaxis_transform(),
+                xytext=(3, 2) if is_upright else (0, 2),
+                textcoords="offset points",
+                ha="left" if is_upright else "center",
+                color=NOTE_COLOR,
+            )
 
     def _around(self, row: int) -> NDArray[np.float64]:
         """Return how far a method's intervals reach below and above, 0 where there is none."""
@@ -208,13 +288,3 @@ def _as_table(values: ArrayLike, name: str, n_methods: int, n_dims: int) -> NDAr
             "give a row a method and a column a dimension."
         )
     return table
-
-
-def _spread(heights: Sequence[float], gap: float) -> NDArray[np.float64]:
-    """Return the nearest heights in the same order, from 0 on, that are at least a gap apart."""
-    spread = np.array(heights, dtype=float)
-    if len(spread):
-        order = np.argsort(spread, kind="stable")
-        steps = gap * np.arange(len(spread))
-        spread[order] = isotonic_regression(spread[order] - steps, y_min=0) + steps
-    return spread

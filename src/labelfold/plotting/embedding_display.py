@@ -1,43 +1,44 @@
-"""A map as a picture: points coloured by class, classes named where they lie, centres marked."""
+"""A map as a picture, from coordinates, from predictions or from a fitted estimator."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_array
 
-from labelfold.labels import PartialLabels
-from labelfold.plotting.class_layout import codes_in, name_anchors, order_classes, strip_rows
-from labelfold.plotting.map_artists import (
-    draw_centers,
-    draw_labeled,
-    draw_unlabeled,
-    name_rows,
-    point_size,
-    write_names,
+from labelfold.plotting.class_layout import order_classes
+from labelfold.plotting.estimator_map import read_estimator
+from labelfold.plotting.map_inputs import (
+    check_centers,
+    check_components,
+    check_confidence,
+    check_images,
+    check_is_new,
+    check_labels,
+    check_names,
 )
-from labelfold.plotting.palette import class_styles
+from labelfold.plotting.map_picture import MapPicture
 
 if TYPE_CHECKING:
+    import os
+
     from matplotlib.axes import Axes
-    from matplotlib.collections import PathCollection
-    from matplotlib.figure import Figure, SubFigure
-    from matplotlib.text import Text
 
 
-class EmbeddingDisplay:
+class EmbeddingDisplay(MapPicture):
     """Picture of an embedding with partial labels.
 
     Labelled points are drawn in the colour of their class (past eight classes, in colour and
-    shape), unlabelled points in grey underneath, class centres as stars, and each class carries its
-    name at a point in its midst. An embedding of one column is drawn as a strip, a row for each
-    class.
+    shape), class centres as stars, and each class carries its name at a point in its midst. Points
+    with a prediction only have the colour of the predicted class, no outline, and are the more
+    opaque the surer it is; other points are grey and underneath. New points have a black ring. An
+    embedding of one column is drawn as a strip, a row for each class; three columns in space.
 
-    It is recommended to use :meth:`from_estimator` for the map of an estimator. All parameters are
-    stored as attributes.
+    It is recommended to use :meth:`from_estimator` for the map of an estimator, and
+    :meth:`from_predictions` for the answers of any classifier. All parameters are stored as
+    attributes.
 
     Parameters
     ----------
@@ -48,19 +49,33 @@ class EmbeddingDisplay:
         Label of each point, with -1, None or NaN where it is unknown. None draws every point as
         unlabelled.
 
+    predictions : array-like of shape (n_samples,) or PartialLabels, default=None
+        Predicted class of each point, in the form of `labels`. It counts where there is no label.
+
+    confidence : array-like of shape (n_samples,), default=None
+        How sure each prediction is, from 0 to 1. By default all are sure.
+
+    is_new : array-like of bool of shape (n_samples,), default=None
+        Which points are new to the map, to be marked.
+
+    images : array-like of shape (n_samples, height, width) or (n_samples, height, width, \
+            n_channels), default=None
+        Image of each point, grey or with 3 or 4 channels, to be drawn for some of them.
+
     class_centers : array-like of shape (n_classes, n_components), default=None
         Coordinates of the class centres.
 
     classes : array-like of shape (n_classes,), default=None
         The class of each row of `class_centers`, which also fixes the order of colours. By default
-        the sorted classes of `labels`.
+        the sorted classes of `labels` and `predictions`.
 
     class_names : sequence of str, default=None
         What to write for each class, in the order of `classes`, or of the sorted classes of
-        `labels` where `classes` is None. By default the classes themselves.
+        `labels` and `predictions` where `classes` is None. By default the classes themselves.
 
-    components : tuple of one or two int, default=(0, 1)
-        Columns of the embedding to draw, counted from zero. One column gives a strip.
+    components : tuple of one, two or three int, default=(0, 1)
+        Columns of the embedding to draw, counted from zero. One column gives a strip, three a
+        picture in space.
 
     Attributes
     ----------
@@ -71,20 +86,52 @@ class EmbeddingDisplay:
         Figure that holds it.
 
     scatter_ : matplotlib PathCollection or None
-        The labelled points, in the order of the rows.
+        The labelled points, in the order of the rows. In space and with more than eight classes,
+        a list of collections, one for each shape; so are `predicted_` and `new_`.
+
+    predicted_ : matplotlib PathCollection or None
+        The points with a prediction only, in the order of the rows.
 
     unlabeled_ : matplotlib PathCollection or None
-        The unlabelled points, in the order of the rows.
+        The points with neither, in the order of the rows.
+
+    new_ : matplotlib PathCollection or None
+        The new points, in the order of the rows.
+
+    density_ : matplotlib AxesImage or None
+        The crowd as an image, which stands for `predicted_` and `unlabeled_`.
+
+    density_counts_ : ndarray of shape (n_rows, n_columns) or None
+        Number of points in each cell of that image, the lowest row first.
 
     centers_ : matplotlib PathCollection or None
         The class centres.
 
     text_ : list of matplotlib Text
-        The names of the classes that have a labelled point or a centre.
+        The names of the classes that have a point or a centre.
+
+    thumbnails_ : list of matplotlib AnnotationBbox
+        The images.
+
+    thumbnail_rows_ : ndarray of int
+        The point of each of them.
+
+    legend_ : matplotlib Legend or None
+        The legend, where there are new points.
 
     See Also
     --------
     CCDR : Eigenmaps with class centres, which this display shows.
+    GraphDisplay : The neighbour graph on the map.
+
+    Notes
+    -----
+    More than 50,000 points without a label are drawn as an image of small cells, since markers
+    would hide each other. A cell has the colour of the class with the most predictions in it,
+    each counted by its confidence, and fades to grey where predictions are few, unsure or divided.
+    Its opacity is its rank among all cells by number of points. Labelled points are drawn on top;
+    more than 50,000 of them become part of the image. Strips and pictures in space have no such
+    image: there, so many points are one bitmap inside a vector file.
 
     Examples
     --------
@@ -98,32 +145,36 @@ class EmbeddingDisplay:
     ['cat', 'dog']
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
-    scatter_: PathCollection | None
-    unlabeled_: PathCollection | None
-    centers_: PathCollection | None
-    text_: list[Text]
-
     def __init__(
         self,
         embedding: ArrayLike,
         *,
         labels: Any = None,
+        predictions: Any = None,
+        confidence: ArrayLike | None = None,
+        is_new: ArrayLike | None = None,
+        images: ArrayLike | None = None,
         class_centers: ArrayLike | None = None,
         classes: Sequence[Any] | NDArray[Any] | None = None,
         class_names: Sequence[str] | None = None,
         components: tuple[int, ...] = (0, 1),
     ) -> None:
         self.embedding: NDArray[Any] = check_array(embedding, input_name="embedding")
-        self.labels = _check_labels(labels, len(self.embedding))
-        self.class_centers = _check_centers(class_centers, self.embedding.shape[1])
-        self.components = _check_components(components, self.embedding.shape[1])
-        n_centers = None if self.class_centers is None else len(self.class_centers)
+        n_points, n_columns = self.embedding.shape
+        self.labels = check_labels(labels, n_points)
+        self.predictions = check_labels(predictions, n_points, "predictions")
+        self.confidence = check_confidence(confidence, self.predictions, n_points)
+        self.is_new = check_is_new(is_new, n_points)
+        self.images = check_images(images, n_points)
+        self.class_centers = check_centers(class_centers, n_columns)
+        self.components = check_components(components, n_columns)
         self.classes = order_classes(
-            self.labels, None if classes is None else list(classes), n_centers
+            self.labels,
+            self.predictions,
+            None if classes is None else list(classes),
+            None if self.class_centers is None else len(self.class_centers),
         )
-        self.class_names = _check_names(class_names, self.classes)
+        self.class_names = check_names(class_names, self.classes)
 
     @classmethod
     def from_estimator(
@@ -132,6 +183,9 @@ class EmbeddingDisplay:
         X: Any = None,
         y: Any = None,
         *,
+        X_new: Any = None,
+        show_predictions: bool = False,
+        images: ArrayLike | None = None,
         components: tuple[int, ...] = (0, 1),
         class_names: Sequence[str] | None = None,
         ax: Axes | None = None,
@@ -151,9 +205,21 @@ class EmbeddingDisplay:
             fitted on, by its `embedding_`.
 
         y : array-like of shape (n_samples,) or PartialLabels, default=None
-            Label of each drawn point, with -1, None or NaN where it is unknown.
+            Label of each drawn point, with -1, None or NaN where it is unknown; X_new has none.
 
-        components : tuple of one or two int, default=(0, 1)
+        X_new : array-like of shape (n_new, n_features), default=None
+            New points to draw as well, through `estimator.transform`, and to be marked as new.
+
+        show_predictions : bool, default=False
+            Whether unlabelled points take the colour of the class that the estimator gives them:
+            by its `transduction_` and `label_distributions_`, or for `X` and `X_new` by its
+            `predict` and `predict_proba`. Not by default, since a classifier's answers always look
+            tidy on the map that it made them from; what is known should be seen first.
+
+        images : array-like of shape (n_samples + n_new, height, width), default=None
+            Image of each point, those of `X_new` last; also with 3 or 4 channels at the end.
+
+        components : tuple of one, two or three int, default=(0, 1)
             Columns of the embedding to draw, counted from zero.
 
         class_names : sequence of str, default=None
@@ -181,153 +247,143 @@ class EmbeddingDisplay:
         >>> display = EmbeddingDisplay.from_estimator(PCA(2).fit(X), X, y)
         >>> display.ax_.get_xlabel()
         'coordinate 1'
+
+        A classifier that saw every tenth label, its answers, and ten new points:
+
+        >>> from labelfold import ManifoldClassifier, hide_labels
+        >>> y_some = hide_labels(y[:-10], keep=range(0, 140, 10))
+        >>> model = ManifoldClassifier().fit(X[:-10], y_some)
+        >>> display = EmbeddingDisplay.from_estimator(
+        ...     model, y=y_some, X_new=X[-10:], show_predictions=True
+        ... )
+        >>> len(display.scatter_.get_offsets()), len(display.predicted_.get_offsets())
+        (14, 126)
+        >>> len(display.new_.get_offsets())
+        10
         """
-        check_is_fitted(estimator)
-        mapper = getattr(estimator, "embedder_", estimator)
-        if X is None and not hasattr(estimator, "embedding_"):
-            raise ValueError(
-                f"{type(estimator).__name__} keeps no embedding_ of its training points: "
-                "pass X, the points to draw."
-            )
+        found = read_estimator(estimator, X, y, X_new, show_predictions)
         return cls(
-            estimator.embedding_ if X is None else mapper.transform(X),
-            labels=y,
-            class_centers=getattr(mapper, "class_centers_", None),
-            classes=getattr(estimator, "classes_", None),
+            found.embedding,
+            labels=found.labels,
+            predictions=found.predictions,
+            confidence=found.confidence,
+            is_new=found.is_new,
+            images=images,
+            class_centers=found.class_centers,
+            classes=found.classes,
             class_names=class_names,
             components=components,
         ).plot(ax=ax, **kwargs)
 
-    def plot(
-        self,
-        ax: Axes | None = None,
+    @classmethod
+    def from_predictions(
+        cls,
+        embedding: ArrayLike,
+        predictions: Any,
         *,
-        show_names: bool = True,
-        show_centers: bool = True,
-        unlabeled_kwargs: dict[str, Any] | None = None,
-        center_kwargs: dict[str, Any] | None = None,
-        text_kwargs: dict[str, Any] | None = None,
+        labels: Any = None,
+        confidence: ArrayLike | None = None,
+        is_new: ArrayLike | None = None,
+        images: ArrayLike | None = None,
+        class_centers: ArrayLike | None = None,
+        classes: Sequence[Any] | NDArray[Any] | None = None,
+        class_names: Sequence[str] | None = None,
+        components: tuple[int, ...] = (0, 1),
+        ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw the picture.
+        """Draw the answers of any classifier on a map.
 
         Parameters
         ----------
+        embedding : array-like of shape (n_samples, n_components)
+            Coordinates of the points.
+
+        predictions : array-like of shape (n_samples,) or PartialLabels
+            Predicted class of each point.
+
+        labels, confidence, is_new, images : array-like, default=None
+            What else is known of the points; see :class:`EmbeddingDisplay`.
+
+        class_centers, classes, class_names : array-like, default=None
+            What is known of the classes; see :class:`EmbeddingDisplay`.
+
+        components : tuple of one, two or three int, default=(0, 1)
+            Columns of the embedding to draw, counted from zero.
+
         ax : matplotlib Axes, default=None
             Axes to draw on. By default a new figure.
 
-        show_names : bool, default=True
-            Whether to write the names of the classes.
-
-        show_centers : bool, default=True
-            Whether to mark the class centres, where there are any.
-
-        unlabeled_kwargs : dict, default=None
-            Passed to `matplotlib.axes.Axes.scatter` for the unlabelled points.
-
-        center_kwargs : dict, default=None
-            Passed to `matplotlib.axes.Axes.scatter` for the class centres.
-
-        text_kwargs : dict, default=None
-            Passed to `matplotlib.axes.Axes.annotate` for the names of the classes.
-
         **kwargs : dict
-            Passed to `matplotlib.axes.Axes.scatter` for the labelled points.
+            Passed to :meth:`plot`.
 
         Returns
         -------
         display : EmbeddingDisplay
-            The display itself, with `ax_`, `figure_` and the drawn artists.
+            The display, drawn.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.decomposition import PCA
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from labelfold.plotting import EmbeddingDisplay
+        >>> X, y = load_iris(return_X_y=True)
+        >>> shares = LogisticRegression(max_iter=1000).fit(X, y).predict_proba(X)
+        >>> display = EmbeddingDisplay.from_predictions(
+        ...     PCA(2).fit_transform(X), shares.argmax(axis=1), confidence=shares.max(axis=1)
+        ... )
+        >>> [text.get_text() for text in display.text_]
+        ['0', '1', '2']
         """
-        if ax is None:
-            from matplotlib import pyplot as plt
+        return cls(
+            embedding,
+            labels=labels,
+            predictions=predictions,
+            confidence=confidence,
+            is_new=is_new,
+            images=images,
+            class_centers=class_centers,
+            classes=classes,
+            class_names=class_names,
+            components=components,
+        ).plot(ax=ax, **kwargs)
 
-            _, ax = plt.subplots(layout="constrained")
-        codes = codes_in(self.labels, self.classes, len(self.embedding))
-        known = codes >= 0
-        points, centers = self._places(codes)
-        if not show_centers:
-            centers = None
-        styles = class_styles(len(self.classes))
-        size = point_size(len(points))
+    def write_html(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        hover: Mapping[Any, Any] | Any = None,
+        title: str | None = None,
+    ) -> None:
+        """Write the map as one HTML file to look around in, which loads nothing.
 
-        self.ax_, self.figure_ = ax, ax.figure
-        self.unlabeled_ = draw_unlabeled(ax, points[~known], size, unlabeled_kwargs or {})
-        self.scatter_ = draw_labeled(ax, points[known], codes[known], styles, size, kwargs)
-        self.centers_ = draw_centers(ax, centers, styles, center_kwargs or {})
-        if self._is_strip:
-            names = self.class_names if show_names else [""] * len(self.classes)
-            self.text_ = name_rows(ax, names, styles, has_unlabeled=not known.all())
-        else:
-            anchors = name_anchors(points, codes, centers) if show_names else {}
-            self.text_ = write_names(ax, anchors, self.class_names, styles, text_kwargs or {})
-            ax.set_ylabel(f"coordinate {self.components[1] + 1}")
-        ax.set_xlabel(f"coordinate {self.components[0] + 1}")
-        return self
+        Points show their details under the pointer, classes can be ticked off, and a search marks
+        the points that have a text in their label or details. The display need not be drawn.
 
-    @property
-    def _is_strip(self) -> bool:
-        return len(self.components) == 1
+        Parameters
+        ----------
+        path : str or path-like
+            The file, whose name ends in .html. It is written as a whole or not at all.
 
-    def _places(self, codes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Where points and centres stand on the page."""
-        points = self.embedding[:, self.components]
-        centers = None if self.class_centers is None else self.class_centers[:, self.components]
-        if self._is_strip:
-            points = np.column_stack([points, strip_rows(codes, len(self.classes))])
-            if centers is not None:
-                centers = np.column_stack([centers, np.arange(len(centers))])
-        return points, centers
+        hover : mapping or pandas DataFrame, default=None
+            Columns to show for the point under the pointer and to search in: for each name, a value
+            for each point.
 
+        title : str, default=None
+            Heading of the page. By default the number of points.
 
-def _check_labels(labels: Any, n_points: int) -> PartialLabels | None:
-    if labels is None:
-        return None
-    known = labels if isinstance(labels, PartialLabels) else PartialLabels.from_y(labels)
-    if len(known) != n_points:
-        raise ValueError(
-            f"labels has {len(known)} entries but the embedding has {n_points} rows: "
-            "pass one label for each row, -1 or None where it is unknown."
-        )
-    return known
+        Raises
+        ------
+        ImportError
+            If Bokeh is missing: ``pip install "labelfold[html]"``.
 
+        ValueError
+            If the map has more than 300,000 points or three components, or if `hover` does not have
+            a value for each point.
+        """
+        from labelfold.plotting.interactive_map import write_html
 
-def _check_centers(class_centers: ArrayLike | None, n_columns: int) -> NDArray[Any] | None:
-    if class_centers is None or len(np.asarray(class_centers)) == 0:
-        return None
-    centers: NDArray[Any] = check_array(class_centers, input_name="class_centers")
-    if centers.shape[1] != n_columns:
-        raise ValueError(
-            f"class_centers has {centers.shape[1]} columns but the embedding has {n_columns}: "
-            "pass the centres of the same map."
-        )
-    return centers
-
-
-def _check_components(components: tuple[int, ...], n_columns: int) -> list[int]:
-    chosen = [int(index) for index in components]
-    if n_columns == 1 and chosen == [0, 1]:
-        return [0]
-    if len(chosen) not in (1, 2):
-        raise ValueError(
-            f"components={tuple(chosen)} names {len(chosen)} columns: "
-            "name two for a map, or one for a strip."
-        )
-    if not all(0 <= index < n_columns for index in chosen):
-        raise ValueError(
-            f"components={tuple(chosen)} is out of range for an embedding of {n_columns} columns: "
-            f"columns are counted from 0 to {n_columns - 1}."
-        )
-    return chosen
-
-
-def _check_names(class_names: Sequence[str] | None, classes: Sequence[Any]) -> list[str]:
-    if class_names is None:
-        # Labels with NaN among them are floats, whose classes are whole numbers all the same.
-        return [f"{v:.0f}" if isinstance(v, float) else str(v) for v in classes]
-    if len(class_names) != len(classes):
-        raise ValueError(
-            f"class_names has {len(class_names)} entries for {len(classes)} classes: "
-            "pass one name for each class, in the order of classes."
-        )
-    return [str(name) for name in class_names]
+        write_html(self, path, hover=hover, title=title)

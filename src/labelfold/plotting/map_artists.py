@@ -1,7 +1,8 @@
 """The artists of a map: points by class, class centres, names with a halo.
 
-Each function draws one layer on given axes and returns its artists. Layers stack in this order:
-unlabelled points, labelled points, centres, names.
+Each function draws one layer on given axes, in the plane or in space, and returns its artists.
+Layers stack in this order: unlabelled points, predicted points, labelled points, new points,
+centres, names.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labelfold.plotting.density import DENSITY_THRESHOLD
+from labelfold.plotting.map_axes import is_space
+from labelfold.plotting.name_places import part_names
 from labelfold.plotting.palette import UNLABELED_COLOR, ClassStyle
 
 if TYPE_CHECKING:
@@ -19,20 +23,50 @@ if TYPE_CHECKING:
     from matplotlib.collections import PathCollection
     from matplotlib.text import Text
 
+    # In space there is a collection a shape.
+    Points = PathCollection | list[PathCollection]
+
+# Options of a scatter that may hold a value a point, and how many numbers each value has.
+COLOR_OPTIONS = ("c", "color", "facecolor", "edgecolor")
+NUMBER_OPTIONS = ("s", "linewidth", "alpha")
+
 
 def point_size(n_points: int) -> float:
     """Marker area in square points: a crowd is drawn finer than a handful."""
     return float(np.clip(20_000 / max(n_points, 1), 4.0, 36.0))
 
 
+def labeled_size(n_points: int, n_labeled: int, has_others: bool) -> float:
+    """Marker area of labelled points: larger among others that wear the same colours."""
+    size = point_size(n_points)
+    return max(size, min(max(2.5 * size, 14.0), point_size(n_labeled))) if has_others else size
+
+
 def draw_unlabeled(
     ax: Axes, points: NDArray[Any], size: float, given: Mapping[str, Any]
-) -> PathCollection | None:
+) -> Points | None:
     """Unlabelled points: grey, small, underneath."""
-    if len(points) == 0:
-        return None
     defaults = {"c": UNLABELED_COLOR, "s": 0.6 * size, "linewidth": 0, "zorder": 1.0}
-    return ax.scatter(points[:, 0], points[:, 1], **_merge_scatter(defaults, given))
+    return _scatter(ax, points, None, defaults, given)
+
+
+def draw_predicted(
+    ax: Axes,
+    points: NDArray[Any],
+    codes: NDArray[Any],
+    opacities: NDArray[Any],
+    styles: Sequence[ClassStyle],
+    size: float,
+    given: Mapping[str, Any],
+) -> Points | None:
+    """Unlabelled points in the colour of their predicted class, as opaque as it is sure."""
+    defaults = {
+        "c": class_colors(codes, styles, opacities),
+        "linewidth": 0,
+        "s": 0.8 * size,
+        "zorder": 1.5,
+    }
+    return _scatter(ax, points, [styles[code].marker for code in codes], defaults, given)
 
 
 def draw_labeled(
@@ -41,22 +75,47 @@ def draw_labeled(
     codes: NDArray[Any],
     styles: Sequence[ClassStyle],
     size: float,
+    has_halo: bool,
     given: Mapping[str, Any],
-) -> PathCollection | None:
+) -> Points | None:
     """Labelled points in one collection, so that no class covers another by being drawn later."""
-    if len(points) == 0:
-        return None
+    from matplotlib.colors import to_rgba_array
+    from matplotlib.patheffects import withStroke
+
+    halo = {"path_effects": [withStroke(linewidth=2.0, foreground="white")]} if has_halo else {}
     defaults = {
-        "c": [styles[code].color for code in codes],
-        "edgecolor": [styles[code].text_color for code in codes],
+        **halo,
+        "c": class_colors(codes, styles),
+        "edgecolor": to_rgba_array([style.text_color for style in styles])[codes],
         "linewidth": 0.4,
         "s": size,
         "zorder": 2.0,
     }
-    scatter = ax.scatter(points[:, 0], points[:, 1], **_merge_scatter(defaults, given))
-    if "marker" not in given:
-        _set_markers(scatter, [styles[code].marker for code in codes])
-    return scatter
+    return _scatter(ax, points, [styles[code].marker for code in codes], defaults, given)
+
+
+def draw_new(
+    ax: Axes,
+    points: NDArray[Any],
+    codes: NDArray[Any],
+    opacities: NDArray[Any],
+    styles: Sequence[ClassStyle],
+    size: float,
+    given: Mapping[str, Any],
+) -> Points | None:
+    """New points on top, large, with a black ring that stands out without any colour."""
+    from matplotlib.patheffects import withStroke
+
+    markers = [styles[code].marker if code >= 0 else "o" for code in codes]
+    defaults = {
+        "c": class_colors(codes, styles, opacities),
+        "edgecolor": "black",
+        "linewidth": 1.2,
+        "s": max(2.5 * size, 18.0),
+        "zorder": 2.5,
+        "path_effects": [withStroke(linewidth=2.8, foreground="white")],
+    }
+    return _scatter(ax, points, markers, defaults, given)
 
 
 def draw_centers(
@@ -76,7 +135,7 @@ def draw_centers(
         "zorder": 3.0,
         "path_effects": [withStroke(linewidth=2.6, foreground="white")],
     }
-    return ax.scatter(centers[:, 0], centers[:, 1], **_merge_scatter(defaults, given))
+    return _scatter_one(ax, centers, _merge_scatter(defaults, given))
 
 
 def write_names(
@@ -91,7 +150,7 @@ def write_names(
     from matplotlib.patheffects import withStroke
     from matplotlib.text import Text
 
-    texts: list[Text] = []
+    texts: list[Any] = []
     for code, anchor in anchors.items():
         style: dict[str, Any] = {
             "color": styles[code].text_color,
@@ -99,15 +158,20 @@ def write_names(
             "fontsize": 11,
             "horizontalalignment": "center",
             "verticalalignment": "bottom",
-            "xytext": (0, 6),
-            "textcoords": "offset points",
             "zorder": 4.0,
-            "path_effects": [withStroke(linewidth=3, foreground="white", alpha=0.9)],
+            "path_effects": [withStroke(linewidth=4, foreground="white", alpha=0.9)],
             # A class name is text from the user's data: "$5" is not a formula.
             "parse_math": False,
         }
         style |= normalize_kwargs(dict(given), Text)
-        texts.append(ax.annotate(names[code], (anchor[0], anchor[1]), **style))
+        if is_space(ax):
+            write: Any = ax.text  # takes a third coordinate
+            texts.append(write(*anchor, names[code], **style))
+        else:
+            style = {"xytext": (0, 6), "textcoords": "offset points", **style}
+            texts.append(ax.annotate(names[code], (anchor[0], anchor[1]), **style))
+    if not is_space(ax) and "xytext" not in given:
+        part_names(ax, texts)
     return texts
 
 
@@ -123,6 +187,65 @@ def name_rows(
     for text, style in zip(texts, styles, strict=True):
         text.set(color=style.text_color, fontweight="bold")
     return texts
+
+
+def class_colors(
+    codes: NDArray[Any], styles: Sequence[ClassStyle], opacities: NDArray[Any] | None = None
+) -> NDArray[np.float64]:
+    """Colour of each point, of shape (n_samples, 4): its class's, or grey for code -1."""
+    from matplotlib.colors import to_rgba_array
+
+    colors = to_rgba_array([*(style.color for style in styles), UNLABELED_COLOR])[codes]
+    if opacities is not None:
+        colors[:, 3] = opacities
+    return colors
+
+
+def _scatter(
+    ax: Axes,
+    points: NDArray[Any],
+    markers: Sequence[str] | None,
+    defaults: dict[str, Any],
+    given: Mapping[str, Any],
+) -> Points | None:
+    """Points with a marker each; None where there is no point."""
+    if len(points) == 0:
+        return None
+    # So many markers would make a vector file that no viewer opens.
+    defaults = {"rasterized": len(points) > DENSITY_THRESHOLD, **defaults}
+    options = _merge_scatter(defaults, given)
+    if markers is None or "marker" in given:
+        return _scatter_one(ax, points, options)
+    shapes = sorted(set(markers))
+    if is_space(ax) and len(shapes) > 1:
+        # Collections in space sort points by depth with their colours, but not their shapes.
+        masks = [np.array([marker == shape for marker in markers]) for shape in shapes]
+        return [
+            _scatter_one(ax, points[mask], {**_rows_of(options, mask), "marker": shape})
+            for shape, mask in zip(shapes, masks, strict=True)
+        ]
+    scatter = _scatter_one(ax, points, options)
+    _set_markers(scatter, markers)
+    return scatter
+
+
+def _scatter_one(ax: Axes, points: NDArray[Any], options: dict[str, Any]) -> PathCollection:
+    if is_space(ax):
+        # Shading by depth would change the colours, by which classes are told apart.
+        options = {"depthshade": False, **options}
+    draw: Any = ax.scatter  # takes a third coordinate in space
+    return draw(*points.T, **options)
+
+
+def _rows_of(options: dict[str, Any], mask: NDArray[np.bool_]) -> dict[str, Any]:
+    """The options of some points, where an option has a value a point."""
+    some = dict(options)
+    for names, n_dims in ((COLOR_OPTIONS, 2), (NUMBER_OPTIONS, 1)):
+        for name in names:
+            value = some.get(name, ())
+            if np.ndim(value) == n_dims and len(value) == len(mask):
+                some[name] = np.asarray(value)[mask]
+    return some
 
 
 def _merge_scatter(defaults: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from labelfold.evaluate.intervals import LEVEL, student_interval, wilson_interval
+from labelfold.intervals import LEVEL, student_interval, wilson_interval
 from labelfold.reproduce.entry import Measurement, Printed, Setting, Task, Unit
 
 __all__ = [

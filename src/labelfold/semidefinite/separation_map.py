@@ -124,6 +124,9 @@ class IsometricSeparationMap(ScoreClassifierMixin, Unfolder):
         The start that was taken; "given" for coordinates.
     certificate_ : SeparationCertificate
         Errors of distances and of sides apart, what any map must cost, and what a trivial one does.
+    history_ : dict of ndarray of shape (n_rounds,)
+        How the solve went: steps ``n_iter`` and ``seconds`` so far, ``rank``, ``objective`` and
+        distance ``error`` at the end of every round.
     extension_ : KernelRegression or LocalAverage
         The map for new points, with its error on left-out rows; fitted when first asked for.
     graph_ : NeighborGraph
@@ -257,7 +260,7 @@ class IsometricSeparationMap(ScoreClassifierMixin, Unfolder):
         least = 0.0
         if self.label_penalty is None and problem.n_axes:
             least = separation.least_error(problem, self.margin * unit)
-        R, unfolding = self._solve_lowrank(problem, start, seed, progress, least)
+        R, unfolding, history = self._solve_lowrank(problem, start, seed, progress, least)
         if anchors is not None:
             R = _anchors_first(R, anchors)
         normals = np.eye(separation.n_normals, R.shape[1]) if anchors is None else R[anchors]
@@ -273,7 +276,7 @@ class IsometricSeparationMap(ScoreClassifierMixin, Unfolder):
         # Scores differ by it where a point lies on the margins.
         apart = 1 if separation.n_normals == 1 else 2
         self._certain = apart * (self.margin or 1.0) * (unit if anchors is None else unit**2)
-        self._keep(X, graph, R, certificate, seed)
+        self._keep(X, graph, R, certificate, history, seed)
         self.normals_, self.anchors_ = normals, anchors
         self._classify()
 

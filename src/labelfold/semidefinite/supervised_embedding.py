@@ -81,6 +81,10 @@ class SupervisedSemidefiniteEmbedding(Unfolder):
         Those among them that join pieces of a class, or unlabelled points, to the rest.
     certificate_ : UnfoldingCertificate
         How well ``gram_factor_`` keeps distances, the objective, and a bound that no map exceeds.
+    history_ : dict of ndarray of shape (n_rounds,), or None
+        How the low-rank solve went: steps ``n_iter`` and ``seconds`` so far, ``rank``,
+        ``objective`` and distance ``error`` at the end of every round. None for
+        ``solver="conic"``.
     extension_ : KernelRegression or LocalAverage
         The map for new points, with its error on left-out rows; fitted when first asked for.
     graph_ : NeighborGraph

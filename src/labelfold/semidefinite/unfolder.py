@@ -29,6 +29,7 @@ from labelfold.graph.local_pairs import local_pairs
 from labelfold.labels import PartialLabels
 from labelfold.progress import Progress
 from labelfold.semidefinite.dimension import gap_dimension
+from labelfold.semidefinite.history import History, columns_of
 from labelfold.solvers.conic import solve_conic
 from labelfold.solvers.distance_certificate import UnfoldingCertificate, measure_errors
 from labelfold.solvers.distance_problem import DistanceProblem, Spread
@@ -65,6 +66,7 @@ class Unfolder(GraphEmbedder):
     gram_factor_: Array
     spectrum_: Array
     certificate_: UnfoldingCertificate
+    history_: History | None
 
     def __init__(
         self,
@@ -122,13 +124,14 @@ class Unfolder(GraphEmbedder):
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         if self.solver == "conic":
             R, certificate = self._solve_conic(problem, progress)
+            history = None
         else:
             with limit_threads(1, user_api="blas"):  # the same start for any number of threads
                 start = self._start(X, problem, self._rank or self._usual_rank(), seed)
-            R, certificate = self._solve_lowrank(problem, start, seed, progress)
+            R, certificate, history = self._solve_lowrank(problem, start, seed, progress)
         if not certificate.ok:
             warnings.warn(_advice(certificate), ConvergenceWarning, stacklevel=4)
-        self._keep(X, graph, R, certificate, seed)
+        self._keep(X, graph, R, certificate, history, seed)
 
     def _problem(self, graph: NeighborGraph, spread: Spread) -> DistanceProblem:
         edges, lengths = local_pairs(graph) if self.local_angles else pairs_above(graph.distances)
@@ -144,6 +147,7 @@ class Unfolder(GraphEmbedder):
         graph: NeighborGraph,
         R: Array,
         certificate: UnfoldingCertificate,
+        history: History | None,
         seed: int,
     ) -> None:
         """Set the fitted attributes."""
@@ -151,6 +155,7 @@ class Unfolder(GraphEmbedder):
         self.gram_factor_ = R
         self.spectrum_ = self._spectrum(R)
         self.certificate_ = certificate
+        self.history_ = history
         self.n_iter_ = certificate.n_iter
         self.n_components_ = self._dimension()
         self.embedding_ = np.zeros((len(R), self.n_components_))
@@ -173,7 +178,7 @@ class Unfolder(GraphEmbedder):
         seed: int,
         progress: Progress,
         least_error: float = 0.0,
-    ) -> tuple[Array, UnfoldingCertificate]:
+    ) -> tuple[Array, UnfoldingCertificate, History]:
         """Solve over R; an error below ``least_error`` is known to be out of reach."""
         tol = max(self.tol, REACHABLE * least_error)
         solution = solve_lowrank(
@@ -185,7 +190,7 @@ class Unfolder(GraphEmbedder):
             seed=seed,
             progress=progress,
         )
-        return solution.R, UnfoldingCertificate(
+        certificate = UnfoldingCertificate(
             solver="lowrank",
             errors=solution.errors,
             objective=solution.objective,
@@ -196,6 +201,7 @@ class Unfolder(GraphEmbedder):
             tol=self.tol,
             stopped_by=solution.stopped_by,
         )
+        return solution.R, certificate, columns_of(solution.history, problem)
 
     def _solve_conic(
         self, problem: DistanceProblem, progress: Progress

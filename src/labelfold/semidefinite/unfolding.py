@@ -61,6 +61,10 @@ class MaximumVarianceUnfolding(Unfolder):
         Eigenvalues of K, descending: those that stand out are the dimensions of the data.
     certificate_ : UnfoldingCertificate
         How well ``gram_factor_`` keeps distances, the objective, and a bound that no map exceeds.
+    history_ : dict of ndarray of shape (n_rounds,), or None
+        How the low-rank solve went: steps ``n_iter`` and ``seconds`` so far, ``rank``,
+        ``objective`` and distance ``error`` at the end of every round. None for
+        ``solver="conic"``.
     extension_ : KernelRegression or LocalAverage
         The map for new points, with its error on left-out rows; fitted when first asked for.
     graph_ : NeighborGraph
@@ -163,6 +167,10 @@ class FurthestNeighborUnfolding(Unfolder):
         Eigenvalues of K, descending: those that stand out are the dimensions of the data.
     certificate_ : UnfoldingCertificate
         How well ``gram_factor_`` keeps distances, the objective, and a bound that no map exceeds.
+    history_ : dict of ndarray of shape (n_rounds,), or None
+        How the low-rank solve went: steps ``n_iter`` and ``seconds`` so far, ``rank``,
+        ``objective`` and distance ``error`` at the end of every round. None for
+        ``solver="conic"``.
     extension_ : KernelRegression or LocalAverage
         The map for new points, with its error on left-out rows; fitted when first asked for.
     graph_ : NeighborGraph

@@ -1,0 +1,275 @@
+"""A neighbour graph as a picture: its edges on a map, and the bridges that were added to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from labelfold.plotting.embedding_display import EmbeddingDisplay
+from labelfold.plotting.graph_edges import BRIDGE_DASHES, EdgeList, draw_bridges, draw_edges
+from labelfold.plotting.map_axes import add_legend, make_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.legend import Legend
+
+MAX_EDGES = 200_000
+
+
+class GraphDisplay:
+    """Picture of a neighbour graph on a map.
+
+    Edges are thin lines, the more opaque the more they weigh. Bridges, the edges that were added
+    because the graph fell into pieces, are thick and dashed, and counted in the legend. Points are
+    drawn on top as by :class:`EmbeddingDisplay`.
+
+    It shows whether a map tears neighbours apart: long edges between groups of points are
+    neighbours that the map could not keep together.
+
+    It is recommended to use :meth:`from_estimator`. All parameters are stored as attributes.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n_samples, n_components)
+        Coordinates of the points.
+
+    graph : NeighborGraph or sparse matrix of shape (n_samples, n_samples)
+        The graph, or the weights of its edges. A matrix that is not symmetric has an edge where
+        either entry is there, with the larger weight.
+
+    labels : array-like of shape (n_samples,) or PartialLabels, default=None
+        Label of each point, with -1, None or NaN where it is unknown.
+
+    class_centers : array-like of shape (n_classes, n_components), default=None
+        Coordinates of the class centres.
+
+    classes : array-like of shape (n_classes,), default=None
+        The class of each row of `class_centers`, which also fixes the order of colours. By default
+        the sorted classes of `labels`.
+
+    class_names : sequence of str, default=None
+        What to write for each class, in the order of `classes`, or of the sorted classes of
+        `labels` where `classes` is None. By default the classes themselves.
+
+    components : tuple of two or three int, default=(0, 1)
+        Columns of the embedding to draw, counted from zero; three give a picture in space.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes with the picture.
+
+    figure_ : matplotlib Figure
+        Figure that holds it.
+
+    edges_ : matplotlib LineCollection or None
+        The edges without bridges, each once.
+
+    bridges_ : matplotlib LineCollection or None
+        The bridges.
+
+    points_ : EmbeddingDisplay
+        The points, with its own artists.
+
+    legend_ : matplotlib Legend or None
+        What is to be said about the edges: the number of bridges, and of edges left out.
+
+    See Also
+    --------
+    EmbeddingDisplay : The map without the graph.
+    NeighborGraph : The graph that this display shows.
+
+    Notes
+    -----
+    Of more than 200,000 edges so many are drawn, chosen at random and always the same, and the
+    legend says so; a page cannot show more, and a drawing of all takes minutes. Bridges are few,
+    and always all drawn.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import numpy as np
+    >>> from labelfold import NeighborGraph
+    >>> from labelfold.plotting import GraphDisplay
+    >>> points = np.array([[0.0, 0.0], [0.0, 1.0], [5.0, 0.0], [5.0, 1.0]])
+    >>> graph = NeighborGraph.build(points, n_neighbors=1).connected()
+    >>> display = GraphDisplay(points, graph, labels=["a", None, "b", None]).plot()
+    >>> [text.get_text() for text in display.legend_.get_texts()]
+    ['1 bridge']
+    """
+
+    ax_: Axes
+    figure_: Figure | SubFigure
+    edges_: LineCollection | None
+    bridges_: LineCollection | None
+    points_: EmbeddingDisplay
+    legend_: Legend | None
+
+    def __init__(
+        self,
+        embedding: ArrayLike,
+        graph: Any,
+        *,
+        labels: Any = None,
+        class_centers: ArrayLike | None = None,
+        classes: Sequence[Any] | NDArray[Any] | None = None,
+        class_names: Sequence[str] | None = None,
+        components: tuple[int, ...] = (0, 1),
+    ) -> None:
+        self._map = EmbeddingDisplay(
+            embedding,
+            labels=labels,
+            class_centers=class_centers,
+            classes=classes,
+            class_names=class_names,
+            components=components,
+        )
+        self.embedding, self.graph = self._map.embedding, graph
+        self.labels, self.class_centers = self._map.labels, self._map.class_centers
+        self.classes, self.class_names = self._map.classes, self._map.class_names
+        self.components = self._map.components
+        if len(self.components) == 1:
+            raise ValueError(
+                f"components={tuple(self.components)} of {self.embedding.shape[1]} columns is a "
+                "strip, on which edges cannot be seen: name two columns, or three."
+            )
+        self._edges = EdgeList.of(graph, len(self.embedding))
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        y: Any = None,
+        components: tuple[int, ...] = (0, 1),
+        class_names: Sequence[str] | None = None,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the graph of a fitted estimator on its map.
+
+        Parameters
+        ----------
+        estimator : object
+            Fitted estimator with `embedding_` and `graph_`, such as :class:`CCDR`. Of a
+            :class:`ManifoldClassifier` the embedder's graph is drawn.
+
+        y : array-like of shape (n_samples,) or PartialLabels, default=None
+            Label of each point it was fitted on, with -1, None or NaN where it is unknown.
+
+        components : tuple of two or three int, default=(0, 1)
+            Columns of the embedding to draw, counted from zero.
+
+        class_names : sequence of str, default=None
+            What to write for each class, in the order of `estimator.classes_`.
+
+        ax : matplotlib Axes, default=None
+            Axes to draw on. By default a new figure.
+
+        **kwargs : dict
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        display : GraphDisplay
+            The display, drawn.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from sklearn.datasets import load_iris
+        >>> from labelfold import CCDR
+        >>> from labelfold.plotting import GraphDisplay
+        >>> X, y = load_iris(return_X_y=True)
+        >>> ccdr = CCDR(n_neighbors=5).fit(X, y)
+        >>> display = GraphDisplay.from_estimator(ccdr, y=y)
+        >>> n_edges = len(display.edges_.get_segments()) + len(ccdr.graph_.bridges)
+        >>> n_edges == ccdr.graph_.statistics.n_edges
+        True
+        """
+        check_is_fitted(estimator)
+        mapper = getattr(estimator, "embedder_", estimator)
+        for owner, name in ((estimator, "embedding_"), (mapper, "graph_")):
+            if not hasattr(owner, name):
+                raise ValueError(
+                    f"{type(owner).__name__} keeps no {name}: use an embedder of labelfold, or "
+                    "GraphDisplay(embedding, graph)."
+                )
+        return cls(
+            estimator.embedding_,
+            mapper.graph_,
+            labels=y,
+            class_centers=getattr(mapper, "class_centers_", None),
+            classes=getattr(estimator, "classes_", None),
+            class_names=class_names,
+            components=components,
+        ).plot(ax=ax, **kwargs)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        max_edges: int = MAX_EDGES,
+        edge_kwargs: dict[str, Any] | None = None,
+        bridge_kwargs: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the picture.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on, with three dimensions for three columns. By default a new figure.
+
+        max_edges : int, default=200_000
+            Number of edges to draw at most; bridges do not count.
+
+        edge_kwargs : dict, default=None
+            Passed to `matplotlib.collections.LineCollection` for the edges.
+
+        bridge_kwargs : dict, default=None
+            Passed to `matplotlib.collections.LineCollection` for the bridges.
+
+        **kwargs : dict
+            Passed to :meth:`EmbeddingDisplay.plot`.
+
+        Returns
+        -------
+        display : GraphDisplay
+            The display itself, with `ax_`, `figure_` and the drawn artists.
+        """
+        if not isinstance(max_edges, int | np.integer) or max_edges < 0:
+            raise ValueError(f"max_edges={max_edges!r} must be an integer of at least 0.")
+        ax = make_axes(ax, len(self.components))
+        places = self.embedding[:, self.components]
+        edges = self._edges.sample(int(max_edges))
+        self.ax_, self.figure_ = ax, ax.figure
+        self.points_ = self._map.plot(ax, **kwargs)
+        self.edges_ = draw_edges(ax, places, edges, edge_kwargs or {})
+        self.bridges_ = draw_bridges(ax, places, edges, bridge_kwargs or {})
+        self.legend_ = self._explain(ax, len(edges.pairs))
+        return self
+
+    def _explain(self, ax: Axes, n_drawn: int) -> Legend | None:
+        """Write what the lines alone do not tell; None where there is nothing to say."""
+        from matplotlib.lines import Line2D
+
+        handles, texts = [], []
+        n_edges, n_bridges = len(self._edges.pairs), len(self._edges.bridges)
+        if n_bridges and self.bridges_ is not None:
+            handles.append(Line2D([], [], color="black", linewidth=1.8, linestyle=BRIDGE_DASHES))
+            texts.append(f"{n_bridges:,} {'bridge' if n_bridges == 1 else 'bridges'}")
+        if n_drawn < n_edges:
+            handles.append(Line2D([], [], color="#808080", linewidth=0.8))
+            texts.append(f"{n_drawn:,} of {n_edges:,} edges")
+        if not handles:
+            return None
+        return add_legend(ax, handles, texts, len(self.embedding))

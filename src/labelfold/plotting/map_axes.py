@@ -1,0 +1,61 @@
+"""Axes for a map of one, two or three columns: made or checked, and named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.legend import Legend
+
+FEW_POINTS = 10_000  # among which matplotlib finds the best place for a legend at once
+
+
+def is_space(ax: Axes) -> bool:
+    """Whether axes have three dimensions."""
+    return ax.name == "3d"
+
+
+def make_axes(ax: Axes | None, n_columns: int) -> Axes:
+    """Return axes for so many columns: those given, if they suit, or those of a new figure."""
+    projection = "3d" if n_columns == 3 else None
+    if ax is None:
+        from matplotlib import pyplot as plt
+
+        _, ax = plt.subplots(layout="constrained", subplot_kw={"projection": projection})
+    elif n_columns == 3 and not is_space(ax):
+        raise ValueError(
+            "components names three columns, but ax has two dimensions: "
+            'make it with projection="3d", or leave ax out.'
+        )
+    elif n_columns != 3 and is_space(ax):
+        raise ValueError(
+            f"ax has three dimensions, but components names {n_columns} of the columns: "
+            "pass plain axes, or components=(0, 1, 2)."
+        )
+    if is_space(ax):
+        # Names, centres and labelled points stay on top of the crowd, as in the plane.
+        in_space: Any = ax
+        in_space.computed_zorder = False
+    return ax
+
+
+def name_axes(ax: Axes, components: Sequence[int]) -> None:
+    """Write below each axis which coordinate it shows; the rows of a strip are none."""
+    for axis, component in zip("xyz", components, strict=False):
+        ax.set(**{f"{axis}label": f"coordinate {component + 1}"})
+
+
+def add_legend(ax: Axes, handles: Sequence[Artist], texts: Sequence[str], n_points: int) -> Legend:
+    """A small legend where it covers the least; in a corner, where a search would take long."""
+    is_quick = n_points <= FEW_POINTS and not is_space(ax)
+    return ax.legend(
+        list(handles),
+        list(texts),
+        loc="best" if is_quick else "upper right",
+        handletextpad=0.5,
+        borderpad=0.3,
+        framealpha=0.9,
+    )

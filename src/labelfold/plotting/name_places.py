@@ -1,0 +1,121 @@
+"""Names that stay apart: where names would cover each other, the later one moves aside.
+
+Each name in turn takes the first free place on a fixed list: just above its anchor, then below,
+right and left of it, then all around it farther and farther out. A name that had to go far is tied
+to its anchor by a thin line. Names that cover nothing stay where they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.text import Annotation
+
+STEP = 6.0  # between places, in points of 1/72 inch
+N_RINGS = 12
+N_DIRECTIONS = 16
+FREE_OF_LINE = 14.0  # how far a name may go without a line to its anchor
+
+
+def part_names(ax: Axes, names: Sequence[Annotation]) -> None:
+    """Move names that cover others, in the order given."""
+    per_point = ax.figure.dpi / 72
+    # The others have no place on the page. Asking for the limits also brings them up to date.
+    shown = [name for name in names if ax.viewLim.contains(*name.xy)]
+    boxes = boxes_of(shown) / per_point
+    moves = find_moves(boxes, boxes_of([ax])[0] / per_point)
+    for name, move in zip(shown, moves, strict=True):
+        if move.any():
+            x, y = name.get_position()
+            name.set_position((x + move[0], y + move[1]))
+            if np.hypot(*move) > FREE_OF_LINE:
+                _tie(ax, name)
+
+
+def boxes_of(artists: Sequence[Artist]) -> NDArray[np.float64]:
+    """Left, bottom, right and top of each artist, in pixels."""
+    boxes = [artist.get_window_extent() for artist in artists]
+    corners = [(box.x0, box.y0, box.x1, box.y1) for box in boxes]
+    return np.array(corners, dtype=np.float64).reshape(-1, 4)
+
+
+def find_moves(boxes: NDArray[np.float64], page: NDArray[np.float64]) -> NDArray[np.float64]:
+    """By how much to move each box so that none covers one before it.
+
+    Parameters
+    ----------
+    boxes : ndarray of shape (n_boxes, 4)
+        Left, bottom, right and top of each.
+
+    page : ndarray of shape (4,)
+        Left, bottom, right and top of where moved boxes must lie.
+
+    Returns
+    -------
+    moves : ndarray of shape (n_boxes, 2)
+        To the right and up; zeros for a box that stays, also where there is no room for it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelfold.plotting.name_places import find_moves
+    >>> boxes = np.array([[50.0, 50.0, 60.0, 60.0], [52.0, 50.0, 62.0, 60.0]])
+    >>> find_moves(boxes, np.array([0.0, 0.0, 100.0, 100.0])).tolist()
+    [[0.0, 0.0], [0.0, -22.0]]
+    """
+    moves = np.zeros((len(boxes), 2))
+    placed = np.array(boxes)
+    for index, box in enumerate(boxes):
+        others = placed[:index]
+        for move in _places_around(box):
+            moved = box + np.tile(move, 2)
+            inside = (moved[:2] >= page[:2]).all() and (moved[2:] <= page[2:]).all()
+            covers = (moved[:2] < others[:, 2:]).all(axis=1) & (moved[2:] > others[:, :2]).all(
+                axis=1
+            )
+            if not covers.any() and (inside or not np.any(move)):
+                moves[index], placed[index] = move, moved
+                break
+    return moves
+
+
+def _places_around(box: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
+    """Moves of a box that stands just above its anchor, the nearest first."""
+    width, height = box[2:] - box[:2]
+    yield np.zeros(2)
+    below = -height - 2 * STEP
+    beside = width / 2 + STEP
+    yield np.array([0.0, below])
+    yield np.array([beside, below / 2])
+    yield np.array([-beside, below / 2])
+    for ring in range(1, N_RINGS + 1):
+        for angle in 2 * np.pi * np.arange(N_DIRECTIONS) / N_DIRECTIONS:
+            out = np.array([np.sin(angle) * (beside + ring * STEP), 0.0])
+            out[1] = below / 2 + np.cos(angle) * (-below / 2 + ring * STEP)
+            yield out
+
+
+def _tie(ax: Axes, name: Annotation) -> None:
+    """Draw a line from a name to its anchor, below all names and above all points."""
+    line = ax.annotate(
+        "",
+        name.xy,
+        xytext=name.get_position(),
+        textcoords="offset points",
+        arrowprops={
+            "arrowstyle": "-",
+            "color": name.get_color(),
+            "linewidth": 0.8,
+            "shrinkA": 0,
+            "shrinkB": 0,
+        },
+        zorder=3.8,
+    )
+    line.set_in_layout(False)

@@ -1,0 +1,191 @@
+"""What a page knows of each point beside its place: row, label, prediction, columns, image.
+
+Everything becomes text or small whole numbers here, in the order in which points are drawn, so that
+the page shows and searches the same words.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelfold.plotting.class_layout import PointGroups, codes_in
+
+if TYPE_CHECKING:
+    from labelfold.plotting.embedding_display import EmbeddingDisplay
+
+# Codes of `PointDetails.kinds`.
+KINDS = ("label given", "predicted", "not labelled", "new")
+GIVEN, PREDICTED, BARE, NEW = range(len(KINDS))
+# Which kind lies under which, as in the static picture.
+HEIGHTS = np.array([2, 1, 0, 3])
+MAX_IMAGE_BYTES = 60_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class PointDetails:
+    """Details of the points of a map, in the order of drawing.
+
+    Parameters
+    ----------
+    order : ndarray of shape (n_points,)
+        Row of each point.
+    labels, predictions, codes : ndarray of shape (n_points,)
+        Position of the class that was given, that was predicted, and that is shown; -1 for none.
+    kinds : ndarray of shape (n_points,)
+        Position in `KINDS`.
+    certainty : ndarray of shape (n_points,)
+        1 for a given label, else the confidence of the prediction.
+    names : list of str
+        Names of the classes.
+    confidence : ndarray of shape (n_points,) or None
+        Confidence in the prediction.
+    columns : list of (str, list)
+        Further columns, a text or None for each point.
+    has_kinds : bool
+        Whether kinds tell more than the classes do.
+    """
+
+    order: NDArray[np.intp]
+    labels: NDArray[Any]
+    predictions: NDArray[Any]
+    codes: NDArray[Any]
+    kinds: NDArray[Any]
+    certainty: NDArray[np.float64]
+    names: list[str]
+    confidence: NDArray[np.float64] | None
+    columns: list[tuple[str, list[str | None]]]
+    has_kinds: bool
+
+    @classmethod
+    def of(cls, display: EmbeddingDisplay, columns: Sequence[tuple[str, list[str | None]]]) -> Self:
+        """Collect the details of a display, and of further columns."""
+        n_points = len(display.embedding)
+        groups = PointGroups.of(
+            display.labels,
+            display.predictions,
+            display.confidence,
+            display.is_new,
+            display.classes,
+            n_points,
+        )
+        kinds = np.select(
+            [groups.labeled, groups.predicted, groups.unlabeled], [GIVEN, PREDICTED, BARE], NEW
+        )
+        order = np.argsort(HEIGHTS[kinds], kind="stable")
+        return cls(
+            order=order,
+            labels=codes_in(display.labels, display.classes, n_points)[order],
+            predictions=codes_in(display.predictions, display.classes, n_points)[order],
+            codes=groups.codes[order],
+            kinds=kinds[order],
+            certainty=groups.certainty[order],
+            names=list(display.class_names),
+            confidence=None if display.confidence is None else display.confidence[order],
+            columns=[(name, [values[row] for row in order]) for name, values in columns],
+            has_kinds=display.predictions is not None or display.is_new is not None,
+        )
+
+    @property
+    def codes_by_row(self) -> NDArray[Any]:
+        """The class that is shown of each row, in the order of the rows."""
+        codes = np.empty_like(self.codes)
+        codes[self.order] = self.codes
+        return codes
+
+    def class_counts(self, n_classes: int) -> NDArray[np.intp]:
+        """Number of points drawn in each class, and last of those in none."""
+        # Code -1 counts for the last.
+        return np.bincount(self.codes % (n_classes + 1), minlength=n_classes + 1)
+
+    def kind_counts(self) -> NDArray[np.intp]:
+        """Number of points of each kind."""
+        return np.bincount(self.kinds, minlength=len(KINDS))
+
+    def as_plain(self, images: list[str] | None) -> dict[str, Any]:
+        """Values that JSON can hold."""
+        has_row = any(name == "row" for name, _ in self.columns)
+        confidence = None if self.confidence is None else np.round(self.confidence, 4).tolist()
+        return {
+            "classes": self.names,
+            "labels": self.labels.tolist(),
+            "predictions": self.predictions.tolist(),
+            "codes": self.codes.tolist(),
+            "confidence": confidence,
+            "kinds": self.kinds.tolist(),
+            "row": None if has_row else self.order.tolist(),
+            "columns": [{"name": name, "values": values} for name, values in self.columns],
+            "images": images,
+        }
+
+
+def check_hover(hover: Any, n_points: int) -> list[tuple[str, list[str | None]]]:
+    """Columns as text, from a mapping or a DataFrame."""
+    if hover is None:
+        return []
+    if not (isinstance(hover, Mapping) or hasattr(hover, "columns")):
+        raise ValueError(
+            f"hover is a {type(hover).__name__}: pass a mapping from names to columns, or a "
+            "DataFrame."
+        )
+    return [(str(name), _check_column(name, column, n_points)) for name, column in hover.items()]
+
+
+def _check_column(name: Any, column: Any, n_points: int) -> list[str | None]:
+    if isinstance(column, str) or not hasattr(column, "__len__") or np.ndim(column) != 1:
+        raise ValueError(f"hover[{name!r}] is not a sequence of values: pass one for each point.")
+    if len(column) != n_points:
+        raise ValueError(
+            f"hover[{name!r}] has {len(column)} values but the map has {n_points} points: "
+            "pass one for each."
+        )
+    return [_as_text(value) for value in column]
+
+
+def _as_text(value: Any) -> str | None:
+    if value is None or type(value).__name__ == "NAType":  # pandas.NA has no truth value
+        return None
+    if isinstance(value, float | np.floating):
+        return None if np.isnan(value) else f"{value:.10g}"
+    if isinstance(value, np.datetime64 | np.timedelta64) and np.isnat(value):
+        return None
+    text = str(value)
+    return None if text == "NaT" else text
+
+
+def image_uris(images: NDArray[Any] | None, order: NDArray[np.intp]) -> list[str] | None:
+    """Images as PNG within data URIs, in the order of drawing."""
+    if images is None:
+        return None
+    from PIL import Image
+
+    pixels = _as_bytes(images)
+    uris = []
+    for row in order:
+        stream = io.BytesIO()
+        Image.fromarray(pixels[row]).save(stream, "PNG")
+        text = base64.b64encode(stream.getvalue()).decode("ascii")
+        uris.append(f"data:image/png;base64,{text}")
+    n_bytes = sum(map(len, uris))
+    if n_bytes > MAX_IMAGE_BYTES:
+        raise ValueError(
+            f"images take {n_bytes / 1e6:.0f} MB and a page holds {MAX_IMAGE_BYTES / 1e6:.0f} MB "
+            "of them: shrink them, draw a part of the rows, or leave images out."
+        )
+    return uris
+
+
+def _as_bytes(images: NDArray[Any]) -> NDArray[np.uint8]:
+    """Pixels from 0 to 255: colours as they are, grey stretched, so that the least is black."""
+    if images.ndim == 4:
+        scale = 255.0 if images.dtype.kind == "f" else 1.0
+        return np.round(images * scale).astype(np.uint8)
+    values = images.astype(np.float64)
+    low, high = values.min(), values.max()
+    return np.round((values - low) * (255.0 / (high - low or 1.0))).astype(np.uint8)

@@ -1,0 +1,355 @@
+"""The page of a map in a real browser: what is drawn, how it answers, and that nothing runs."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+
+from labelfold.plotting import EmbeddingDisplay
+from labelfold.plotting.interactive_map import WEBGL_FROM
+from labelfold.plotting.palette import class_styles
+
+PHONE = (390, 844)
+TOUCHED = (
+    "<img src=x onerror=\"window.touched='image'\">",
+    "</script><script>window.touched='script'</script>",
+    "<svg onload=\"window.touched='svg'\">",
+    "javascript:window.touched='link'",
+    "\"{{window.touched='template'}}'",
+    "${window.touched='literal'}",
+    "$x$",
+    "$$x$$",
+    "{safe}",
+    "@label",
+    "\N{LEMON} zest",
+    "שלום עולם",
+    "x" * 10_000,
+)
+# What Bokeh writes on its canvas.
+RECORD_TEXT = """
+    window.written = [];
+    const fill = CanvasRenderingContext2D.prototype.fillText;
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+        window.written.push(text);
+        return fill.call(this, text, ...rest);
+    };
+"""
+# Who draws WebGL, as the page asks.
+PRETEND_RENDERER = """
+    const get = WebGLRenderingContext.prototype.getParameter;
+    WebGLRenderingContext.prototype.getParameter = function (name) {
+        const asked = [WebGLRenderingContext.RENDERER, 0x9246];
+        return asked.includes(name) ? "%s" : get.call(this, name);
+    };
+"""
+
+
+@pytest.fixture
+def pets():
+    """Six points far apart: two cats, two dogs, a bird by prediction only, and a new dog."""
+    return EmbeddingDisplay(
+        [[0.0, 0.0], [1.0, 2.0], [2.0, 0.5], [3.0, 1.5], [4.0, 0.0], [5.0, 2.0]],
+        labels=["cat", "cat", "dog", "dog", None, None],
+        predictions=["cat", "cat", "dog", "cat", "bird", "dog"],
+        confidence=[1.0, 1.0, 0.9, 0.6, 0.35, 0.8],
+        is_new=[False] * 5 + [True],
+    )
+
+
+NAMES = {"name": ["Tom", "Kitty", "Rex", "Fido", "Polly", "Spot"], "age": [3, None, 5, 1, 30, 2]}
+
+
+def order_of(visited):
+    """Position of each row among the points that are drawn."""
+    rows = visited.call("() => JSON.parse(document.getElementById('row-data').textContent).row")
+    return {row: place for place, row in enumerate(rows)}
+
+
+def expect_text(visited, selector, text):
+    from playwright.sync_api import expect
+
+    expect(visited.page.locator(selector)).to_have_text(text)
+
+
+def count_pixels(visited, color):
+    """Pixels of the map in exactly this colour."""
+    from PIL import Image
+
+    picture = Image.open(io.BytesIO(visited.page.locator("#plot").screenshot())).convert("RGB")
+    wanted = [int(color[start : start + 2], 16) for start in (1, 3, 5)]
+    return int((np.asarray(picture) == wanted).all(axis=2).sum())
+
+
+@pytest.mark.parametrize(
+    ("n_points", "renderer", "backend"),
+    [
+        (6, "A graphics card", "canvas"),
+        (WEBGL_FROM, "A graphics card", "webgl"),
+        (WEBGL_FROM, "Google SwiftShader", "canvas"),
+    ],
+)
+def test_it_opens_from_disk_and_asks_for_nothing(visit, n_points, renderer, backend):
+    rng = np.random.default_rng(0)
+    display = EmbeddingDisplay(
+        rng.normal(size=(n_points, 2)),
+        labels=rng.integers(3, size=n_points),
+        images=np.zeros((n_points, 2, 2)),
+    )
+    visited = visit(display, script=PRETEND_RENDERER % renderer)
+    assert visited.call("() => model('map').output_backend") == backend
+    visited.page.mouse.move(*visited.place(n_points // 2))
+    visited.page.locator("#card img").wait_for()
+    asked = [url for url in visited.requests if not url.startswith("data:")]
+    assert [url.rsplit("/", 1)[1] for url in asked] == ["map.html"]
+    assert visited.troubles == []
+    for style in class_styles(3):
+        assert count_pixels(visited, style.color) > 0
+
+
+def test_the_point_under_the_pointer_tells_its_details(visit, pets):
+    visited = visit(pets, hover=NAMES)
+    place = order_of(visited)
+    visited.page.mouse.move(*visited.place(place[3]))
+    label = [("row", "3"), ("label", "dog"), ("predicted", "cat (60 %)")]
+    assert visited.card() == [*label, ("name", "Fido"), ("age", "1")]
+    visited.page.mouse.move(*visited.place(place[1]))
+    assert visited.card()[-2:] == [("name", "Kitty"), ("age", "–")]
+    visited.page.mouse.move(*visited.place(place[4]))
+    assert visited.card()[:2] == [("row", "4"), ("predicted", "bird (35 %)")]
+    visited.page.mouse.move(*visited.place(place[5]))
+    assert ("new", "yes") in visited.card()
+    ring = visited.page.locator("#ring").bounding_box()
+    middle = ring["x"] + ring["width"] / 2, ring["y"] + ring["height"] / 2
+    assert middle == pytest.approx(visited.place(place[5]), abs=1)
+
+
+def test_a_pointer_nearby_is_enough_and_far_away_is_not(visit, pets):
+    visited = visit(pets)
+    across, down = visited.place(order_of(visited)[2])
+    visited.page.mouse.move(across + 8, down - 6)
+    assert visited.card()[0] == ("row", "2")
+    visited.page.mouse.move(across + 40, down + 40)
+    assert visited.card() is None
+    visited.page.mouse.move(across, down)
+    visited.page.mouse.move(2, 2)
+    assert visited.card() is None
+
+
+def test_details_stay_on_the_screen(visit, pets):
+    for size in ((1280, 800), PHONE):
+        visited = visit(pets, hover={"long": ["word " * 500] * 6}, size=size)
+        for i in range(6):
+            visited.page.mouse.move(*visited.place(i))
+            box = visited.page.locator("#card").bounding_box()
+            assert box["x"] >= 0
+            assert box["y"] >= 0
+            assert box["x"] + box["width"] <= size[0]
+            assert box["y"] + box["height"] <= size[1]
+
+
+def test_a_finger_asks_for_details(visit, pets):
+    visited = visit(pets, hover=NAMES, size=PHONE, touch=True)
+    place = order_of(visited)
+    visited.page.touchscreen.tap(*visited.place(place[2]))
+    visited.page.locator("#card dd", has_text="Rex").wait_for()
+    visited.page.wait_for_timeout(300)
+    assert ("name", "Rex") in visited.card()
+
+
+def test_classes_are_ticked_off(visit, pets):
+    visited = visit(pets)
+    place = order_of(visited)
+    cat = class_styles(3)[1].color
+    before = count_pixels(visited, cat)
+    visited.page.get_by_label("cat").click()
+    assert visited.shown_rows() == sorted(place[row] for row in (2, 3, 4, 5))
+    expect_text(visited, "#hits", "4 of 6 points")
+    assert before > 0
+    assert count_pixels(visited, cat) == 0
+    visited.page.mouse.move(*visited.place(place[0]))
+    assert visited.card() is None  # what is hidden does not answer
+    codes, booleans = visited.call(
+        "() => [Array.from(model('names').data.code), model('named').booleans]"
+    )
+    assert dict(zip(codes, booleans, strict=True)) == {0: True, 1: False, 2: True}
+
+
+def test_all_and_none(visit, pets):
+    visited = visit(pets)
+    visited.page.get_by_role("button", name="None").click()
+    assert visited.shown_rows() == []
+    expect_text(visited, "#hits", "0 of 6 points")
+    visited.page.get_by_label("bird").click()
+    assert len(visited.shown_rows()) == 1
+    visited.page.get_by_role("button", name="All").click()
+    assert len(visited.shown_rows()) == 6
+    expect_text(visited, "#hits", "6 points")
+
+
+def test_kinds_are_ticked_off(visit, pets):
+    visited = visit(pets)
+    place = order_of(visited)
+    visited.page.get_by_label("label given").click()
+    assert visited.shown_rows() == sorted(place[row] for row in (4, 5))
+    visited.page.get_by_label("new").click()
+    assert visited.shown_rows() == [place[4]]
+
+
+def test_unlabelled_points_are_ticked_off(visit):
+    visited = visit(EmbeddingDisplay(np.arange(6.0).reshape(3, 2), labels=["a", None, None]))
+    visited.page.get_by_label("unlabelled").click()
+    assert visited.shown_rows() == [2]
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [("kit", [1]), ("CAT", [0, 1, 3]), ("dog", [2, 3, 5]), ("30", [4]), ("fox", []), ("4", [4])],
+)
+def test_search_finds_in_labels_predictions_columns_and_rows(visit, pets, text, rows):
+    visited = visit(pets, hover=NAMES)
+    place = order_of(visited)
+    visited.page.fill("#search", text)
+    expect_text(visited, "#hits", f"{len(rows)} of 6 points found")
+    alpha = visited.call("() => Array.from(model('points').data.alpha)")
+    assert [row for row in range(6) if alpha[place[row]] == 1] == rows
+    assert all(alpha[place[row]] < 0.1 for row in range(6) if row not in rows)
+
+
+def test_escape_ends_a_search(visit, pets):
+    visited = visit(pets, hover=NAMES)
+    before = visited.call("() => Array.from(model('points').data.alpha)")
+    visited.page.fill("#search", "rex")
+    expect_text(visited, "#hits", "1 of 6 points found")
+    visited.page.press("#search", "Escape")
+    expect_text(visited, "#hits", "6 points")
+    assert visited.page.input_value("#search") == ""
+    assert visited.call("() => Array.from(model('points').data.alpha)") == before
+
+
+def test_hits_that_a_filter_hides_are_told(visit, pets):
+    visited = visit(pets, hover=NAMES)
+    visited.page.get_by_label("cat").click()
+    visited.page.fill("#search", "cat")
+    expect_text(visited, "#hits", "3 of 6 points found, 2 of them hidden")
+
+
+def test_enter_goes_from_hit_to_hit_and_moves_the_map(visit, pets):
+    visited = visit(pets, hover=NAMES)
+    visited.call("() => model('map').x_range.setv({ start: 10, end: 11 })")
+    visited.page.fill("#search", "dog")
+    seen = []
+    for key in ("Enter", "Enter", "Enter", "Enter", "Shift+Enter"):
+        visited.page.press("#search", key)
+        seen.append(int(dict(visited.card())["row"]))
+        (start, end), _ = visited.ends()
+        assert start <= pets.embedding[seen[-1], 0] <= end
+        marked = visited.call("() => [model('marked').data.x[0], model('marked').data.y[0]]")
+        assert marked == list(pets.embedding[seen[-1]])
+    assert seen == [2, 3, 5, 2, 5]
+
+
+def test_the_map_moves_by_keys(visit, pets):
+    visited = visit(pets)
+    visited.page.focus("#plot")
+    (left, right), (low, high) = first = visited.ends()
+    visited.page.keyboard.press("ArrowRight")
+    visited.page.keyboard.press("ArrowUp")
+    width, height = right - left, high - low
+    moved = [[left + width / 10, right + width / 10], [low + height / 10, high + height / 10]]
+    np.testing.assert_allclose(visited.ends(), moved)
+    visited.page.keyboard.press("+")
+    np.testing.assert_allclose(np.diff(visited.ends()), 0.8 * np.diff(moved))
+    visited.page.keyboard.press("0")
+    np.testing.assert_allclose(visited.ends(), first)
+
+
+def test_everything_is_reached_by_the_tab_key(visit, pets):
+    visited = visit(pets)
+    reached = []
+    for _ in range(20):
+        visited.page.keyboard.press("Tab")
+        reached.append(
+            visited.call(
+                "() => { const at = document.activeElement;"
+                " return at.id || at.dataset.class || at.dataset.kind || at.tagName; }"
+            )
+        )
+    assert {"plot", "search", "all", "none", "0", "1", "2", "3"} <= set(reached)
+    visited.page.get_by_label("cat").focus()
+    visited.page.keyboard.press("Space")
+    assert len(visited.shown_rows()) == 4
+
+
+@pytest.mark.parametrize("n_classes", [3, 64])
+def test_a_phone_has_room(visit, n_classes):
+    display = EmbeddingDisplay(
+        np.random.default_rng(0).normal(size=(128, 2)),
+        labels=np.arange(128) % n_classes,
+        class_names=[f"a class with a long name, number {number}" for number in range(n_classes)],
+    )
+    visited = visit(display, size=PHONE, title="A rather long title for a telephone " * 3)
+    assert visited.call("() => document.documentElement.scrollWidth") <= PHONE[0]
+    assert visited.call("() => model('map').inner_width") > 250
+    assert visited.call("() => model('map').inner_height") > 350
+
+
+@pytest.mark.parametrize("n_columns", [1, 2])
+def test_hostile_text_is_shown_and_never_runs(visit, n_columns):
+    n = len(TOUCHED)
+    display = EmbeddingDisplay(
+        np.column_stack([np.arange(float(n)), np.arange(n) % 3])[:, :n_columns],
+        labels=range(n),
+        class_names=TOUCHED,
+    )
+    hover = {name: [name] * n for name in TOUCHED}
+    visited = visit(display, hover=hover, title=TOUCHED[1], script=RECORD_TEXT)
+    page = visited.page
+    assert page.title() == page.locator("h1").text_content() == TOUCHED[1]
+    assert page.locator("#classes bdi").all_text_contents() == list(TOUCHED)
+    page.mouse.move(*visited.place(0))
+    shown = dict(visited.card())
+    assert shown["label"] == TOUCHED[0]
+    for name in TOUCHED[:-1]:
+        assert shown[name] == name
+    assert shown["x" * 400 + "…"] == "x" * 400 + "…"
+    page.fill("#search", TOUCHED[0])
+    expect_text(visited, "#hits", f"{n} of {n} points found")
+    page.press("#search", "Enter")
+    written = visited.call("() => window.written")
+    assert {"$x$", "$$x$$", "{safe}", "@label", "x" * 31 + "…"} <= set(written)
+    assert visited.call("() => window.touched") is None
+    assert page.locator("#card img, h1 *, bdi *, #card dd *, #card dt *").count() == 0
+    assert visited.troubles == []
+    assert [url for url in visited.requests if not url.startswith(("data:", "file:"))] == []
+    assert len(visited.requests) <= 2  # the page and its empty icon
+
+
+def test_even_markup_that_got_in_would_not_run_or_load(visit, pets):
+    visited = visit(pets)
+    visited.call(
+        """() => {
+            const intruder = document.createElement("div");
+            intruder.innerHTML = '<img src="https://example.org/a.png" onerror="window.touched=1">';
+            document.body.append(intruder);
+            const script = document.createElement("script");
+            script.textContent = "window.touched = 2";
+            document.body.append(script);
+        }"""
+    )
+    visited.page.wait_for_timeout(200)
+    assert visited.call("() => window.touched") is None
+    # The security policy of the page, not the network, refused it.
+    assert visited.refused == {"https://example.org/a.png": "csp"}
+
+
+def test_a_strip_names_its_rows(visit):
+    display = EmbeddingDisplay([[0.0], [1.0], [2.0]], labels=["cat", "dog", None])
+    visited = visit(display, script=RECORD_TEXT)
+    assert {"cat", "dog", "unlabelled"} <= set(visited.call("() => window.written"))
+    visited.page.mouse.move(*visited.place(order_of(visited)[1]))
+    assert ("label", "dog") in visited.card()
+    # The first class is on top.
+    heights = [visited.place(order_of(visited)[row])[1] for row in range(3)]
+    assert heights == sorted(heights)

@@ -1,0 +1,155 @@
+"""`--plot map.html` of the commands that make maps: the page tells what the table tells."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from typer.testing import CliRunner
+
+from labelfold.cli.app import app
+
+pytest.importorskip("bokeh")
+
+X, KIND = load_iris(return_X_y=True)
+NAMES = np.array(["setosa", "<b>versi</b>", "virginica"])
+N_ROWS, N_NEW = 120, 30
+ROWS = np.random.default_rng(0).permutation(len(X))
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+def write_flowers(path, rows, *, n_labeled=0, ids=False):
+    with path.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow([*(["name"] if ids else []), *"abcd", *(["kind"] if n_labeled else [])])
+        for number, row in enumerate(rows):
+            start = [f"flower {row}"] if ids else []
+            label = [NAMES[KIND[row]] if number < n_labeled else ""] if n_labeled else []
+            writer.writerow([*start, *X[row], *label])
+    return path
+
+
+@pytest.fixture(scope="module")
+def flowers(tmp_path_factory):
+    path = tmp_path_factory.mktemp("data") / "flowers.csv"
+    return write_flowers(path, ROWS[:N_ROWS], n_labeled=20, ids=True)
+
+
+@pytest.fixture(scope="module")
+def new(tmp_path_factory):
+    return write_flowers(tmp_path_factory.mktemp("new") / "new.csv", ROWS[N_ROWS:])
+
+
+def read_table(path):
+    with path.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def read_details(path):
+    """What the page knows of each row, in the order of the table."""
+    text = path.read_text(encoding="utf-8")
+    rows = json.loads(re.search(r'id="row-data">(.*?)</script>', text, re.DOTALL)[1])
+    columns = {column["name"]: column["values"] for column in rows["columns"]}
+    names = [*rows["classes"], None]
+    details = [
+        {
+            "label": names[rows["labels"][i]],
+            "predicted": names[rows["predictions"][i]],
+            "confidence": None if rows["confidence"] is None else rows["confidence"][i],
+            "is_new": rows["kinds"][i] == 3,
+            **{name: values[i] for name, values in columns.items()},
+        }
+        for i in range(len(rows["labels"]))
+    ]
+    return sorted(details, key=lambda one: (one["is_new"], int(one["row"])))
+
+
+def refused(result, *words):
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+    for word in words:
+        assert word in result.stderr
+
+
+def test_embed_tells_row_name_and_label(tmp_path, flowers):
+    out, page = tmp_path / "map.csv", tmp_path / "map.html"
+    options = ("--labels", "kind", "--id-column", "name", "-o", out, "--plot", page)
+    result = run("embed", flowers, *options)
+    assert result.exit_code == 0, result.stderr
+    assert f"Picture: {page}" in result.stdout
+    details, table = read_details(page), read_table(out)
+    assert [one["row"] for one in details] == [str(row) for row in range(1, N_ROWS + 1)]
+    assert [one["id"] for one in details] == [row["id"] for row in table]
+    assert [one["label"] or "" for one in details] == [row["label"] for row in table]
+    assert {one["predicted"] for one in details} == {None}
+    assert "<b>versi" not in page.read_text(encoding="utf-8")
+
+
+def test_classify_tells_answers_and_new_rows(tmp_path, flowers, new):
+    out, page = tmp_path / "labels.csv", tmp_path / "map.html"
+    options = ("--labels", "kind", "--ignore", "name", "--folds", 0, "--scale", "standard")
+    result = run("classify", flowers, *options, "--new", new, "-o", out, "--plot", page, "--json")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["files"]["picture"] == str(page)
+    details, table = read_details(page), read_table(out)
+    assert [one["is_new"] for one in details] == [False] * N_ROWS + [True] * N_NEW
+    assert [one["predicted"] for one in details] == [row["label"] for row in table]
+    assert [one["label"] is not None for one in details] == [True] * 20 + [False] * 130
+    assert [one["file"] for one in details] == [row["file"] for row in table]
+    assert [one["row"] for one in details] == [row["row"] for row in table]
+    confidence = [float(row["confidence"]) for row in table]
+    np.testing.assert_allclose([one["confidence"] for one in details], confidence, atol=1e-4)
+
+
+def test_classify_draws_pictures_too(tmp_path, flowers):
+    options = ("--labels", "kind", "--ignore", "name", "--folds", 0, "--dims", 1)
+    picture = tmp_path / "map.png"
+    result = run("classify", flowers, *options, "-o", tmp_path / "labels.csv", "--plot", picture)
+    assert result.exit_code == 0, result.stderr
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_classifier_without_a_map_is_refused(tmp_path, flowers):
+    out, page = tmp_path / "labels.csv", tmp_path / "map.html"
+    options = ("--labels", "kind", "--method", "laplacian", "-o", out, "--plot", page)
+    refused(run("classify", flowers, *options), "--plot needs a map")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["embed", "classify"])
+def test_without_bokeh_the_way_out_is_named_before_the_work(tmp_path, monkeypatch, command):
+    from labelfold.cli import results
+
+    find = results.importlib.util.find_spec
+    monkeypatch.setattr(
+        results.importlib.util, "find_spec", lambda name: None if name == "bokeh" else find(name)
+    )
+    options = ("-o", tmp_path / "map.csv", "--plot", tmp_path / "map.html")
+    refused(run(command, "no-such-file.csv", *options), 'pip install "labelfold[html]"', ".png")
+
+
+@pytest.mark.parametrize("command", ["embed", "classify"])
+def test_too_many_rows_are_refused_before_the_work(tmp_path, monkeypatch, flowers, command):
+    monkeypatch.setattr("labelfold.plotting.interactive_map.MAX_POINTS", N_ROWS - 1)
+    options = ("--labels", "kind", "--ignore", "name", "-o", tmp_path / "map.csv")
+    page = tmp_path / "map.html"
+    refused(run(command, flowers, *options, "--plot", page), "holds 119 rows", ".png")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["embed", "classify"])
+def test_endings_are_told(tmp_path, flowers, command):
+    options = ("--labels", "kind", "-o", tmp_path / "map.csv", "--plot", "map.gif")
+    refused(run(command, flowers, *options), ".png, .pdf, .svg, .html")
+
+
+def test_a_comparison_has_no_page(tmp_path, flowers):
+    result = run("compare", flowers, "--labels", "kind", "--plot", tmp_path / "errors.html")
+    refused(result, ".png, .pdf, .svg: choose")

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+from matplotlib.colors import to_rgba
+from matplotlib.figure import Figure
+
+from labelfold.evaluate import Comparison
+from labelfold.evaluate.comparison_table import FitRecord
+from labelfold.plotting.comparison_display import ComparisonDisplay
+from labelfold.plotting.palette import OKABE_ITO
+
+mpl.use("Agg")
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture
+def ax():
+    return Figure().subplots()
+
+
+def comparison(errors, dims, chance=0.5):
+    """A comparison of methods a, b, ... with errors by method, dimension and split."""
+    records = []
+    for method, tables in zip("abcdefgh", errors, strict=False):
+        for dimension, splits in zip(dims, tables, strict=True):
+            for split, error in enumerate(splits):
+                status = "failed" if np.isnan(error) else "ok"
+                records.append(FitRecord(method, dimension, split, status, error, 10, 1.0, np.nan))
+    return Comparison(tuple(records), "transductive", "knn", chance)
+
+
+def words(display):
+    return [text.get_text() for text in display.text_]
+
+
+FOUND = comparison(
+    [[[0.4, 0.2], [0.1, 0.1]], [[0.3, 0.5], [np.nan, 0.2]], [[np.nan] * 2, [np.nan] * 2]], (5, 2)
+)
+
+
+def test_from_comparison_is_the_plot_of_a_comparison(ax):
+    display = ComparisonDisplay.from_comparison(FOUND, ax=ax)
+    other = FOUND.plot(Figure().subplots())
+    assert display.ax_ is ax
+    assert (display.methods, display.dims, display.chance) == (["a", "b", "c"], [5, 2], 0.5)
+    for name in ("errors", "lows", "highs"):
+        np.testing.assert_array_equal(getattr(display, name), getattr(other, name))
+    np.testing.assert_allclose(display.errors, [[0.3, 0.1], [0.4, 0.2], [np.nan, np.nan]])
+    assert words(display) == words(other)
+    assert ax.get_title() == "No result: c"
+
+
+def test_from_a_summary_with_holes(ax):
+    row = SimpleNamespace(method="a", dimension=2, error=0.2, low=0.1, high=0.3)
+    more = SimpleNamespace(method="b", dimension=3, error=0.4, low=0.3, high=0.6)
+    found = SimpleNamespace(summary=lambda: [row, more], chance=0.9)
+    display = ComparisonDisplay.from_comparison(found, ax=ax)
+    np.testing.assert_array_equal(display.errors, [[0.2, np.nan], [np.nan, 0.4]])
+    np.testing.assert_array_equal(display.highs, [[0.3, np.nan], [np.nan, 0.6]])
+
+
+def test_lines_differ_in_marker_too(ax):
+    values = np.linspace(0.1, 0.5, 16).reshape(8, 2)
+    display = ComparisonDisplay(list("abcdefgh"), [2, 3], values, values, values).plot(ax)
+    lines = [bars.lines[0] for bars in display.errorbars_.values()]
+    assert [line.get_color() for line in lines] == list(OKABE_ITO)
+    assert len({line.get_marker() for line in lines}) == 8
+    assert display.bars_ == {}
+    assert display.chance_ is None
+
+
+def test_a_single_method_stands_at_its_dimensions(ax):
+    display = ComparisonDisplay(["a"], [2, 3], [[0.2, 0.1]], [[0.2, 0.1]], [[0.2, 0.1]]).plot(ax)
+    np.testing.assert_array_equal(display.errorbars_["a"].lines[0].get_xdata(), [2, 3])
+
+
+def test_the_line_of_guessing_is_named_where_it_is_in_reach(ax):
+    values = [[0.2, 0.6], [0.1, 0.3]]
+    display = ComparisonDisplay(["a", "b"], [2, 3], values, values, values, chance=0.5).plot(ax)
+    assert set(display.chance_.get_ydata()) == {0.5}
+    assert display.chance_text_.get_text() == "by guessing"
+    assert display.chance_text_.xy[1] == 0.5
+    assert words(display) == ["a", "b"]
+    far = ComparisonDisplay(["a", "b"], [2, 3], values, values, values, chance=0.9)
+    assert far.plot(Figure().subplots()).chance_text_ is None
+
+
+def test_bars_and_guessing(ax):
+    display = ComparisonDisplay(
+        ["a", "b"], [2], [[0.2], [np.nan]], [[0.1], [np.nan]], [[0.6], [np.nan]], chance=0.5
+    ).plot(ax)
+    assert list(display.bars_) == ["a"]
+    assert display.bars_["a"].patches[0].get_width() == 0.2
+    assert set(display.chance_.get_xdata()) == {0.5}
+    assert display.chance_text_.xy[0] == 0.5
+    assert [text.strip() for text in words(display)] == ["no result"]
+
+
+def test_nothing_but_failures(ax):
+    nothing = np.full((2, 2), np.nan)
+    display = ComparisonDisplay(["a", "b"], [2, 3], nothing, nothing, nothing).plot(ax)
+    assert display.errorbars_ == {}
+    assert display.text_ == []
+    assert ax.get_title() == "No result: a, b"
+    display.figure_.draw_without_rendering()
+
+
+def test_style_can_be_changed_under_any_alias(ax):
+    display = ComparisonDisplay.from_comparison(FOUND, ax=ax, c="red", ms=9)
+    line = display.errorbars_["a"].lines[0]
+    assert to_rgba(line.get_color()) == to_rgba("red")
+    assert line.get_markersize() == 9

@@ -1,0 +1,337 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+from matplotlib.colors import to_rgba
+from matplotlib.figure import Figure
+from sklearn.base import BaseEstimator
+from sklearn.decomposition import KernelPCA
+from sklearn.exceptions import NotFittedError
+
+from labelfold.classify import LaplacianClassifier, ManifoldClassifier
+from labelfold.plotting.spectrum_display import SpectrumDisplay
+from labelfold.semidefinite import IsometricSeparationMap, MaximumVarianceUnfolding
+from labelfold.semidefinite.dimension import gap_dimension
+from labelfold.spectral import CCDR, LaplacianEigenmaps, MarginalFisherAnalysis, SupervisedLLE
+from labelfold.spectral.laplacian_basis import LaplacianBasis
+
+mpl.use("Agg")
+
+GRAM = np.array([6.0, 3.9, 0.05, 0.04, 0.01])
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture
+def ax():
+    return Figure().subplots()
+
+
+@pytest.fixture(scope="module")
+def clusters():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 20)
+    return 8 * np.eye(3, 4)[y] + rng.normal(size=(60, 4)), y
+
+
+def words(display):
+    return [text.get_text() for text in display.text_]
+
+
+class StandIn(BaseEstimator):
+    """Has the attributes that it is given."""
+
+    def fit(self, **attributes):
+        vars(self).update(attributes)
+        self.fitted_ = True
+        return self
+
+
+# What is drawn
+
+
+def test_values_stand_at_their_numbers(ax):
+    values = [0.1, 0.2, 0.7, 0.9]
+    display = SpectrumDisplay(values).plot(ax)
+    np.testing.assert_array_equal(display.used_.get_xdata(), [1, 2, 3, 4])
+    np.testing.assert_array_equal(display.used_.get_ydata(), values)
+    assert display.rest_ is None
+    assert display.band_ is None
+    assert ax.get_yscale() == "linear"
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("number of the eigenvalue", "eigenvalue")
+    tops = [segment[1, 1] for segment in display.stems_.get_segments()]
+    np.testing.assert_array_equal(tops, values)
+    assert all(segment[0, 1] == 0 for segment in display.stems_.get_segments())
+
+
+def test_variance_is_drawn_as_shares_on_a_logarithmic_scale(ax):
+    display = SpectrumDisplay(GRAM[[2, 0, 1, 4, 3]], kind="variance").plot(ax)
+    np.testing.assert_allclose(display.used_.get_ydata(), GRAM / 10)
+    assert ax.get_yscale() == "log"
+    assert ax.get_ylabel() == "share of the variance"
+    assert ax.yaxis.get_major_formatter()(0.001, 0) == "0.1%"
+
+
+def test_those_of_the_map_are_set_apart(ax):
+    display = SpectrumDisplay(GRAM, kind="variance", n_components=2).plot(ax)
+    np.testing.assert_array_equal(display.used_.get_xdata(), [1, 2])
+    np.testing.assert_array_equal(display.rest_.get_xdata(), [3, 4, 5])
+    np.testing.assert_allclose(display.rest_.get_ydata(), GRAM[2:] / 10)
+    assert display.rest_.get_markerfacecolor() == "white"
+    assert display.band_.get_extents().transformed(ax.transData.inverted()).x1 == 2.5
+    assert words(display)[0] == "2 in the map: 99.0%"
+
+
+@pytest.mark.parametrize("n_components", [5, 9])
+def test_a_map_of_all_is_not_set_apart(ax, n_components):
+    display = SpectrumDisplay(GRAM, n_components=n_components).plot(ax)
+    assert len(display.used_.get_xdata()) == 5
+    assert display.rest_ is None
+    assert display.band_ is None
+
+
+def test_the_gap_of_a_gram_spectrum_is_that_of_the_unfoldings(ax):
+    display = SpectrumDisplay(GRAM, kind="variance").plot(ax)
+    # 3.9 to 0.05 is the largest ratio, though 6 to 3.9 holds a wider part of the scale.
+    assert display.gap == gap_dimension(GRAM) == 2
+    np.testing.assert_array_equal(display.gap_.get_xdata(), [2.5, 2.5])
+    assert words(display) == ["widest gap, after 2"]
+
+
+def test_the_gap_of_other_spectra_is_the_largest_difference(ax):
+    # The largest ratio, 20, is that of the first two.
+    display = SpectrumDisplay([0.001, 0.02, 0.03, 0.5, 0.6]).plot(ax)
+    assert display.gap == 3
+    np.testing.assert_array_equal(display.gap_.get_xdata(), [3.5, 3.5])
+    assert SpectrumDisplay([0.6, 0.5, 0.03]).gap == 2  # in descending order too
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([0.1], "eigenvalues"),
+        ([0.1, 0.5], "eigenvalues"),
+        ([0.3] * 4, "eigenvalues"),
+        ([2.0], "variance"),
+        ([2.0, 2.0], "variance"),
+    ],
+)
+def test_no_gap_where_none_can_be_told(ax, values, kind):
+    display = SpectrumDisplay(values, kind=kind).plot(ax)
+    assert display.gap is None
+    assert display.gap_ is None
+    display.figure_.draw_without_rendering()
+
+
+def test_residuals_show_where_they_are_large_enough(ax):
+    display = SpectrumDisplay([0.1, 0.2, 0.4], residuals=[1e-9, 0.05, 0.1]).plot(ax)
+    (bars,) = display.residuals_.lines[2]
+    np.testing.assert_allclose(bars.get_segments(), [[[2, 0.15], [2, 0.25]], [[3, 0.3], [3, 0.5]]])
+    assert ax.get_ylim()[1] > 0.5
+    again = SpectrumDisplay([0.1, 0.2, 0.4], residuals=[1e-9, 1e-9, 1e-9]).plot(ax)
+    assert again.residuals_ is None
+
+
+def test_doubtful_ones_are_marked_and_named(ax):
+    display = SpectrumDisplay([0.1, 0.5, 0.95, 1.0], unconverged=[0, 3], fragile=(2, 3)).plot(ax)
+    np.testing.assert_array_equal(display.fragile_.get_xdata(), [3, 4])
+    np.testing.assert_array_equal(display.fragile_.get_ydata(), [0.95, 1.0])
+    np.testing.assert_array_equal(display.unconverged_.get_xdata(), [1, 4])
+    assert display.fragile_.get_marker() != display.unconverged_.get_marker()
+    assert words(display)[:2] == ["extends badly", "not converged"]
+    assert display.text_[0].xy == (3, 0.95)
+
+
+def test_what_a_logarithmic_scale_does_not_reach_lies_on_its_edge(ax):
+    display = SpectrumDisplay([0.0, 1e-17, 0.1, 1.0], n_components=1).plot(ax, scale="log")
+    np.testing.assert_array_equal(display.tiny_.get_xdata(), [1, 2])
+    np.testing.assert_allclose(display.tiny_.get_ydata(), ax.get_ylim()[0])
+    np.testing.assert_array_equal(display.rest_.get_xdata(), [3, 4])
+    assert ax.get_ylim()[0] < 0.1
+    # Of a Gram matrix, less than a millionth of the first is the solver's error.
+    shares = SpectrumDisplay([1.0, 1e-5, 1e-7], kind="variance").plot(Figure().subplots())
+    np.testing.assert_array_equal(shares.tiny_.get_xdata(), [3])
+
+
+def test_many_values_have_no_stems(ax):
+    display = SpectrumDisplay(np.linspace(0, 1, 61)).plot(ax)
+    assert display.stems_ is None
+    assert display.used_.get_markersize() < 5
+
+
+def test_style_can_be_changed_under_any_alias(ax):
+    display = SpectrumDisplay(GRAM, n_components=2).plot(
+        ax, c="red", ms=3, rest_kwargs={"mfc": "blue"}
+    )
+    assert to_rgba(display.used_.get_color()) == to_rgba("red")
+    assert display.used_.get_markersize() == 3
+    assert to_rgba(display.rest_.get_markerfacecolor()) == to_rgba("blue")
+    assert to_rgba(display.stems_.get_colors()[0]) == to_rgba("red")
+
+
+def test_negative_eigenvalues_hang_down(ax):
+    display = SpectrumDisplay([-0.5, 0.1, 0.2]).plot(ax)
+    assert ax.get_ylim()[0] < -0.5
+    assert display.stems_.get_segments()[0][0, 1] == 0
+
+
+def test_axes():
+    display = SpectrumDisplay(GRAM).plot()
+    assert display.ax_.figure is display.figure_
+    ax = Figure().subplots()
+    assert SpectrumDisplay(GRAM).plot(ax).ax_ is ax
+
+
+# Ways in
+
+
+def test_from_an_unfolding(ax):
+    X = np.random.default_rng(0).normal(size=(40, 3)) * [9, 3, 0.1]
+    model = MaximumVarianceUnfolding("auto", random_state=0).fit(X)
+    display = SpectrumDisplay.from_estimator(model, ax=ax)
+    assert display.kind == "variance"
+    np.testing.assert_array_equal(display.values, model.spectrum_)
+    assert display.n_components == display.gap == model.n_components_
+    assert display.residuals is None
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_none_are_set_apart_for_a_separation_map(ax, clusters):
+    X, y = clusters
+    model = IsometricSeparationMap(random_state=0, max_iter=60).fit(X[:40], y[:40])
+    display = SpectrumDisplay.from_estimator(model, ax=ax)
+    np.testing.assert_array_equal(display.values, model.spectrum_)
+    assert display.n_components is None
+    assert SpectrumDisplay.from_estimator(model, n_components=2).n_components == 2
+
+
+def test_from_eigenmaps_finds_the_clusters(ax, clusters):
+    X, _ = clusters
+    model = LaplacianEigenmaps(8, n_neighbors=24).fit(X)
+    display = SpectrumDisplay.from_estimator(model, n_components=2, ax=ax)
+    np.testing.assert_array_equal(display.values, model.eigenvalues_)
+    assert display.gap == 2  # three clusters: two small eigenvalues beside the zero
+    np.testing.assert_array_equal(display.residuals, model.certificate_.residuals[1:])
+    assert display.unconverged == []
+    assert list(display.fragile) == list(model.certificate_.fragile)
+
+
+def test_residuals_come_in_units_of_the_eigenvalues(ax, clusters):
+    X, _ = clusters
+    model = LaplacianEigenmaps(3, n_neighbors=24, normalization="none").fit(X)
+    degrees = model.graph_.weights.sum(axis=1)
+    display = SpectrumDisplay.from_estimator(model, ax=ax)
+    np.testing.assert_allclose(
+        display.residuals, model.certificate_.residuals[1:] * degrees.max(), rtol=1e-12
+    )
+
+
+def test_from_ccdr_in_a_classifier(ax, clusters):
+    X, y = clusters
+    model = ManifoldClassifier(CCDR(40, n_neighbors=24)).fit(X, y)
+    display = SpectrumDisplay.from_estimator(model, ax=ax)
+    np.testing.assert_array_equal(display.values, model.embedder_.eigenvalues_)
+    fragile = np.flatnonzero(np.abs(1 - display.values) < 0.1)
+    assert len(fragile) > 0
+    np.testing.assert_array_equal(np.subtract(display.fragile_.get_xdata(), 1), fragile)
+    assert len(display.residuals) == 40
+
+
+def test_pairs_that_missed_their_tolerance_are_marked(ax, clusters):
+    X, _ = clusters
+    model = LaplacianEigenmaps(4, n_neighbors=24).fit(X)
+    certificate = model.certificate_
+    residuals = certificate.residuals.copy()
+    residuals[3] = 0.5  # of the constant and four more: the third coordinate's
+    model.certificate_ = replace(certificate, residuals=residuals)
+    display = SpectrumDisplay.from_estimator(model, ax=ax)
+    assert display.unconverged == [2]
+    assert display.residuals[2] == 0.5
+
+
+def test_from_a_laplacian_classifier_and_its_basis(ax, clusters):
+    X, y = clusters
+    y = np.where(np.arange(60) % 2, y, -1)
+    model = LaplacianClassifier(n_neighbors=5).fit(X, y)
+    n_pieces = len(model.eigenvalues_) - model.basis_.n_vectors
+    assert n_pieces > 1
+    display = SpectrumDisplay.from_estimator(model, ax=ax)
+    np.testing.assert_array_equal(display.values, model.eigenvalues_)
+    largest = model.graph_.weights.sum(axis=1).max()
+    expected = np.r_[np.zeros(n_pieces), largest * model.basis_.certificate.residuals]
+    np.testing.assert_allclose(display.residuals, expected)
+    basis = LaplacianBasis.compute(model.graph_, 10, normalization="degree")
+    display = SpectrumDisplay.from_estimator(basis)
+    np.testing.assert_array_equal(display.values, basis.eigenvalues)
+    np.testing.assert_array_equal(display.residuals, basis.certificate.residuals)
+
+
+@pytest.mark.parametrize("model", [MarginalFisherAnalysis(3), SupervisedLLE(4)])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_residuals_in_other_units_are_left_out(ax, clusters, model):
+    display = SpectrumDisplay.from_estimator(model.fit(*clusters), ax=ax)
+    np.testing.assert_array_equal(display.values, model.eigenvalues_)
+    assert display.residuals is None
+    display.figure_.draw_without_rendering()
+
+
+def test_from_an_estimator_of_scikit_learn(ax, clusters):
+    model = KernelPCA(5).fit(clusters[0])
+    display = SpectrumDisplay.from_estimator(model, ax=ax)
+    np.testing.assert_array_equal(display.values, model.eigenvalues_)
+
+
+# Errors say what is wrong and what to do
+
+
+def test_not_fitted():
+    with pytest.raises(NotFittedError):
+        SpectrumDisplay.from_estimator(CCDR())
+
+
+def test_no_spectrum():
+    with pytest.raises(ValueError, match=r"StandIn keeps neither spectrum_ nor eigenvalues_"):
+        SpectrumDisplay.from_estimator(StandIn().fit())
+
+
+def test_a_namespace_is_no_estimator():
+    with pytest.raises(TypeError):
+        SpectrumDisplay.from_estimator(SimpleNamespace(eigenvalues_=np.ones(3)))
+
+
+@pytest.mark.parametrize(
+    ("values", "given", "message"),
+    [
+        ([[0.1, 0.2]], {}, r"values has shape \(1, 2\)"),
+        ([0.1, np.nan], {}, "NaN"),
+        ([], {}, "0 sample"),
+        ([0.1], {"kind": "gram"}, "kind='gram' must be one of eigenvalues, variance"),
+        ([1.0, -0.1], {"kind": "variance"}, "values from -0.1 to 1 have no shares"),
+        ([0.0, 0.0], {"kind": "variance"}, "values from 0 to 0 have no shares"),
+        ([0.1], {"n_components": 0}, "n_components=0 must be"),
+        ([0.1], {"n_components": 1.5}, "n_components=1.5 must be"),
+        ([0.1], {"residuals": [0.1, 0.1]}, r"residuals of shape \(2,\) must be 1 numbers"),
+        ([0.1], {"residuals": [-1]}, "residuals of shape"),
+        ([0.1], {"fragile": [1]}, r"fragile=\[1\] is out of range for 1 values"),
+        ([0.1], {"unconverged": [-1]}, r"unconverged=\[-1\] is out of range"),
+    ],
+)
+def test_bad_arguments(values, given, message):
+    with pytest.raises(ValueError, match=message):
+        SpectrumDisplay(values, **given)
+
+
+def test_bad_scales(ax):
+    with pytest.raises(ValueError, match="scale='root' must be one of auto, linear, log"):
+        SpectrumDisplay([0.1]).plot(ax, scale="root")
+    with pytest.raises(ValueError, match="No value is positive"):
+        SpectrumDisplay([-0.1, 0.0]).plot(ax, scale="log")
