@@ -47,6 +47,7 @@ data-named:
 
 docs: $(VENV)/.docs  ## the documentation, in docs/_build/html
 	$(BIN)/python tools/command_pages.py --check
+	$(BIN)/python tools/deviations.py --check
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 	$(BIN)/python tools/check_links.py docs/_build/html
 	@echo "docs/_build/html/index.html"
@@ -62,7 +63,7 @@ test-wheel: $(VENV)/.created  ## the tests against the built wheel rather than t
 test-oldest: $(VENV)/.created  ## the tests on the lowest versions that pyproject.toml allows
 	rm -rf build/oldest-venv
 	mkdir -p build
-	$(BIN)/python tools/lowest_versions.py pyproject.toml io > build/oldest.txt
+	$(BIN)/python tools/lowest_versions.py pyproject.toml html io > build/oldest.txt
 	$(PYTHON) -m venv build/oldest-venv
 	build/oldest-venv/bin/python $(PIP) install --constraint build/oldest.txt --editable ".[test]"
 	$(ONE_THREAD) build/oldest-venv/bin/pytest $(PYTEST_ARGS)

@@ -60,7 +60,6 @@ def draw_points(
         class), "named" and "centered" (their filters) and "marked" (a point in a ring).
     """
     from bokeh.embed import json_item
-    from bokeh.themes import Theme
 
     styles = class_styles(len(display.classes))
     codes = details.codes_by_row
@@ -76,8 +75,7 @@ def draw_points(
         figure.yaxis.axis_label = f"coordinate {display.components[1] + 1}"
     figure.xaxis.axis_label = f"coordinate {display.components[0] + 1}"
     _add_mark(figure)
-    # A theme of the user's session would leak into the file.
-    return dict(json_item(figure, theme=Theme(json={})))
+    return dict(json_item(figure))
 
 
 def _places(

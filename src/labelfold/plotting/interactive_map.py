@@ -33,7 +33,7 @@ __all__ = ["interactive_page", "write_html"]
 
 # A page of some 35 MB with two columns of details, which a browser takes seconds to open.
 MAX_POINTS = 300_000
-# From here on WebGL pays. Below, the page is smaller and needs no leave to compile code.
+# Below, the canvas is quick enough, the page smaller, and no leave to compile code is needed.
 WEBGL_FROM = 10_000
 ENDINGS = (".html", ".htm")
 

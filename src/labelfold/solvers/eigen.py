@@ -39,6 +39,7 @@ Array = NDArray[np.float64]
 SOLVERS = ("auto", "dense", "arpack", "chebyshev")
 DENSE_SIZE = 1000  # nodes up to which LAPACK is as quick as ARPACK
 MANY_PAIRS = 7500  # over the root of the number of nodes: from there on a block beats ARPACK
+FEW_PAIRS = 40  # past which ARPACK can stall for long on clustered spectra, where a block does not
 CROWDED = 5.0  # largest degree over the mean from which on ARPACK stalls on the unnormalised form
 TOLERANCE = 1e-8  # on the residuals
 SAME_EIGENVALUE = 1e-13  # apart: below it a basis of the common eigenspace is arbitrary
@@ -196,8 +197,8 @@ def _choose(solver: str, n: int, n_wanted: int, crowding: float) -> str:
     if solver == "auto":
         if n <= DENSE_SIZE or n_wanted > n // 3:
             return "dense"
-        few = n_wanted * np.sqrt(n) < MANY_PAIRS and crowding < CROWDED
-        return "arpack" if few else "chebyshev"
+        few = n_wanted <= FEW_PAIRS and n_wanted * np.sqrt(n) < MANY_PAIRS
+        return "arpack" if few and crowding < CROWDED else "chebyshev"
     return solver
 
 

@@ -32,8 +32,8 @@
 
   const answers = (i) => visible[i] && (isHit === null || isHit[i]);
 
-  // WebGL without a graphics card takes seconds for what the canvas, which draws a part of the points
-  // while they move, does at once.
+  // WebGL without a graphics card is as slow as the canvas, and draws all points while they move; the
+  // canvas draws a part of them.
   function hasGraphicsCard() {
     const gl = document.createElement("canvas").getContext("webgl");
     if (gl === null) return false;
@@ -56,7 +56,11 @@
     }
     if (rows.codes[i] < 0) found.push(["label", "none"]);
     if (rows.kinds[i] === 3) found.push(["new", "yes"]);
-    for (const { name, values } of rows.columns) found.push([name, values[i] ?? "–"]);
+    for (const { name, values } of rows.columns) {
+      const entry = [name, values[i] ?? "–"];
+      if (name === "row") found.unshift(entry);
+      else found.push(entry);
+    }
     return found;
   }
 
