@@ -19,8 +19,8 @@ from sklearn.semi_supervised import LabelSpreading
 from labelfold import LaplacianClassifier, draw_labeled, hide_labels
 
 X, y = load_digits(return_X_y=True)
-paper = LaplacianClassifier(eigen_solver="dense")
-penalised = LaplacianClassifier(penalty="auto", eigen_solver="dense")
+paper = LaplacianClassifier()
+penalised = LaplacianClassifier(penalty="auto")
 graph = paper.build_graph(X)
 basis = paper.build_basis(X, n_eigenvectors=100, graph=graph)
 

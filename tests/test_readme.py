@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from labelfold.reproduce import load_paper, paper_names
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 # Made by tools, or with checks of their own.
@@ -186,3 +188,23 @@ def test_picture_of_the_choice_is_up_to_date():
     import labelfold
 
     assert named <= set(labelfold.__all__)
+
+
+def test_verdicts_are_those_of_the_report_that_is_kept():
+    keep_report = tool("keep_report")
+    report = (DOCS / "reproduction" / "report.md").read_text(encoding="utf-8")
+    table = keep_report.verdict_table(report)
+    shown = keep_report.TABLE.search((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert shown[0] == table, "run python tools/keep_report.py on the output of a full run"
+    items = [item for name in paper_names() for item in load_paper(name).items if item.entries]
+    assert len(keep_report.ROW.findall(report)) == len(items)
+    assert "not run yet" not in report
+
+
+@pytest.mark.parametrize("name", paper_names())
+def test_every_entry_has_its_page_in_the_report_that_is_kept(name):
+    for entry in load_paper(name).entries:
+        page = (DOCS / "reproduction" / name / f"{entry.name}.md").read_text(encoding="utf-8")
+        assert page.startswith(f"# {entry.name}: ")
+        assert f"Edition {entry.edition};" in page
+        assert "A quick run" not in page

@@ -1,19 +1,33 @@
-"""Copy the report of a full run of `labelfold reproduce all` into the documentation.
+"""Keep the report of a full run of `labelfold reproduce all` in the documentation.
 
     python tools/keep_report.py reproduce-output
 
-What is copied: the report, and of every entry its page and its picture, with 256 colours.
+What is kept: the report, and of every entry its page and its picture, with 256 colours. The table
+of verdicts in README is brought up to date.
 """
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from pathlib import Path
 
 from labelfold.reproduce import load_paper, paper_names
 
-KEPT = Path(__file__).parents[1] / "docs" / "reproduction"
+ROOT = Path(__file__).parents[1]
+KEPT = ROOT / "docs" / "reproduction"
+AUTHORS = {
+    "ccdr-2005": "Costa and Hero, CCDR",
+    "ccdr-mc": "Raich et al., CCDR for many classes",
+    "ism": "Vasiloglou et al., separation maps",
+    "lapclass": "Belkin and Niyogi, Laplacian classifier",
+    "ssde": "Zhang et al., supervised SDE",
+}
+VERDICTS = ("better", "matches", "matches in part", "differs")
+# A row of the report's first table: name with or without a link, what it shows, verdict.
+ROW = re.compile(rf"^\| (?P<name>[^|]+) \| [^|]+ \| (?P<verdict>{'|'.join(VERDICTS)}) \|", re.M)
+TABLE = re.compile(r"(?<=<!-- verdicts -->\n).*?(?=<!-- end of verdicts -->)", re.S)
 
 
 def keep(out: Path) -> None:
@@ -27,10 +41,14 @@ def keep(out: Path) -> None:
             for kind in ("md", "png"):
                 source = out / paper.name / f"{entry.name}.{kind}"
                 if kind == "md" or source.exists():
-                    _copy(source, KEPT / paper.name / source.name)
+                    copy(source, KEPT / paper.name / source.name)
+    readme = ROOT / "README.md"
+    table = verdict_table((KEPT / "report.md").read_text("utf-8"))
+    readme.write_text(TABLE.sub(lambda _: table, readme.read_text("utf-8")), "utf-8")
 
 
-def _copy(source: Path, target: Path) -> None:
+def copy(source: Path, target: Path) -> None:
+    """Copy a page as it is, and a picture with a palette."""
     if source.suffix != ".png":
         shutil.copyfile(source, target)
         return
@@ -39,6 +57,20 @@ def _copy(source: Path, target: Path) -> None:
     # A repository keeps every version of a picture for ever: a palette halves it or better.
     with Image.open(source) as picture:
         picture.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(target, optimize=True)
+
+
+def verdict_table(report: str) -> str:
+    """Sum up the verdicts of a report: a row a paper, a column a verdict."""
+    lines = [f"| | {' | '.join(VERDICTS)} |", f"| --- {'| --- ' * len(VERDICTS)}|"]
+    for paper, authors in AUTHORS.items():
+        cells: dict[str, list[str]] = {verdict: [] for verdict in VERDICTS}
+        for match in ROW.finditer(report):
+            # "[ism Fig. 1, figure-1-unfolding](...); ..." is Fig. 1.
+            name = match["name"].lstrip("[").split("]")[0].split(",")[0]
+            if name.startswith(f"{paper} "):
+                cells[match["verdict"]].append(name.removeprefix(f"{paper} "))
+        lines.append(f"| {authors} | {' | '.join(', '.join(cells[one]) for one in VERDICTS)} |")
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":
