@@ -54,6 +54,10 @@ def make_digits(folder: Path) -> None:
         writer.writerows(X[N_FITTED:].astype(int))
 
 
+# Where distances are equal, scikit-learn's neighbours depend on the number of threads.
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
 def commands_of(block: str) -> list[str]:
     """Return the commands of a block, each with its continued lines."""
     commands: list[str] = []
@@ -73,7 +77,7 @@ def run(command: str, folder: Path) -> str:
         text,
         shell=True,
         cwd=folder,
-        env={**os.environ, "PATH": programs, "COLUMNS": "100"},
+        env={**os.environ, **ONE_THREAD, "PATH": programs, "COLUMNS": "100"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
