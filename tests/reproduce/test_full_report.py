@@ -60,7 +60,7 @@ def test_all_items_are_rows_with_their_verdict(shown, tmp_path):
     assert "[tiny Fig. 1, table-1](tiny/table-1.md); [tiny Fig. 1, table-2](tiny/table-2.md)" in (
         markdown
     )
-    assert "| tiny Table 9 | a listing |  |  |  | nothing to measure |" in markdown
+    assert "| tiny Table 9 | a listing | nothing to measure |  |  |" in markdown
     assert "Of 2 tables and figures: 2 matches." in markdown
     assert "N. N., Sums, 1905." in markdown
 
@@ -78,9 +78,12 @@ def test_why_stands_beside_what_differs_only(shown, counter, tmp_path):
     first, second = (replace(entry, why="The ruler is longer.") for entry in shown.entries)
     paper = replace(shown, entries=(replace(first, run=run_worse), second))
     markdown, page = make(paper, tmp_path, "table-1", "table-2")
-    assert "| sums | differs | 1 of 1 | 1 worse | The ruler is longer. |" in markdown
+    assert "| sums | differs | 1 of 1 | 1 worse |" in markdown
+    assert "- **tiny Table 1.** The ruler is longer.\n" in markdown
     assert "| both | differs |" in markdown
-    assert page.count("The ruler is longer.") == 3  # two rows and the page of the first entry
+    assert (
+        page.count("The ruler is longer.") == 3
+    )  # of two items, and on the page of the first entry
 
 
 def test_entries_that_are_no_item_stand_apart(shown, tmp_path):

@@ -20,6 +20,7 @@ from labelfold.reproduce.tables import Table, escape_markdown, markdown_table
 __all__ = ["paper_folder", "write_full_report"]
 
 TITLE = "The papers, made again"
+NOT_RUN = "not run yet"
 INTRODUCTION = (
     "Every table and figure of the papers that labelfold implements, computed again. Intervals are "
     "at 80 %, the papers' own level. Error rates never count labelled points. A choice that was "
@@ -127,11 +128,13 @@ def _summary(
     *,
     quick: bool,
 ) -> str:
-    items: Table = [["paper", "shows", "verdict", "claims", "numbers", "why"]]
+    items: Table = [["", "shows", "verdict", "claims that hold", "numbers beside the printed ones"]]
+    reasons: list[str] = []
     further: Table = [["entry", "about", "claims that hold", "of the paper's"]]
     for paper in papers:
         found = pages[paper.name]
         items += [_item_row(paper, item, found, link) for item in paper.items]
+        reasons += filter(None, (_reason(paper, item, found) for item in paper.items))
         shown = {name for item in paper.items for name in item.entries}
         further += [
             _further_row(paper, one, link) for name, one in found.items() if name not in shown
@@ -139,6 +142,12 @@ def _summary(
     parts = [f"# {TITLE}"] + [QUICK_NOTICE] * quick
     parts += [INTRODUCTION, _provenance(pages), "## Verdicts", RULE, _count(items)]
     parts += [markdown_table(items, is_markdown=True)]
+    if reasons:
+        parts += [
+            "## Why",
+            "What is known of the reasons where something differs.",
+            "\n".join(reasons),
+        ]
     if len(further) > 1:
         parts += ["## Beside the papers' tables and figures"]
         parts += ["Claims of the papers' texts, and questions of ours."]
@@ -149,20 +158,15 @@ def _summary(
 
 
 def _item_row(paper: Paper, item: Item, found: dict[str, EntryPage], link: Link) -> list[str]:
-    pages = [found[name] for name in item.entries if name in found]
     name = f"{paper.name} {item.name}"
     if not item.entries:
-        return [name, item.about, "", "", "", "nothing to measure"]
-    missing = [entry for entry in item.entries if entry not in found]
-    if missing:
-        return [name, item.about, "not run yet", "", "", ""]
+        return [name, item.about, "nothing to measure", "", ""]
+    if any(entry not in found for entry in item.entries):
+        return [name, item.about, NOT_RUN, "", ""]
+    pages = [found[entry] for entry in item.entries]
     outcomes = [page.outcome(item.rows, item.claims) for page in pages]
-    several = len(pages) > 1
-    names = [link(page, f"{name}, {page.entry.name}" if several else name) for page in pages]
-    whys = [
-        page.figures["why"]
-        for page, outcome in zip(pages, outcomes, strict=True)
-        if outcome.needs_reason
+    names = [
+        link(page, name if len(pages) == 1 else f"{name}, {page.entry.name}") for page in pages
     ]
     return [
         "; ".join(names),
@@ -170,8 +174,19 @@ def _item_row(paper: Paper, item: Item, found: dict[str, EntryPage], link: Link)
         worst(outcome.outcome for outcome in outcomes),
         "; ".join(filter(None, (outcome.describe_claims() for outcome in outcomes))),
         "; ".join(filter(None, (outcome.describe_numbers() for outcome in outcomes))),
-        " ".join(dict.fromkeys(whys)),
     ]
+
+
+def _reason(paper: Paper, item: Item, found: dict[str, EntryPage]) -> str:
+    """Say why an item does not come out as printed; nothing where it does."""
+    pages = [found[entry] for entry in item.entries if entry in found]
+    texts = [
+        page.figures["why"]
+        for page in pages
+        if page.outcome(item.rows, item.claims).needs_reason and page.figures["why"]
+    ]
+    known = " ".join(dict.fromkeys(texts))
+    return f"- **{paper.name} {item.name}.** {escape_markdown(known)}" if known else ""
 
 
 def _further_row(paper: Paper, page: EntryPage, link: Link) -> list[str]:
@@ -187,8 +202,9 @@ def _further_row(paper: Paper, page: EntryPage, link: Link) -> list[str]:
 
 def _count(items: Table) -> str:
     """Say how many tables and figures come out which way."""
-    words = [row[2] for row in items[1:] if row[2]]
-    counts = {word: words.count(word) for word in (*get_args(Outcome), "not run yet")}
+    known = (*get_args(Outcome), NOT_RUN)
+    words = [row[2] for row in items[1:] if row[2] in known]
+    counts = {word: words.count(word) for word in known}
     return (
         f"Of {len(words)} tables and figures: "
         + ", ".join(f"{count} {word}" for word, count in counts.items() if count)
