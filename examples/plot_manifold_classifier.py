@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
-from labelfold import ManifoldClassifier, draw_labeled, hide_labels
+from labelfold import EmbeddingDisplay, ManifoldClassifier, draw_labeled, hide_labels
 
 X, y = load_digits(return_X_y=True)
 X, X_new, y, y_new = train_test_split(X, y, train_size=1500, random_state=0)
@@ -29,6 +29,20 @@ model = ManifoldClassifier().fit(X, y_partial)
 wrong = model.transduction_ != y
 print(f"hidden labels of the fit: {100 * wrong[hidden].mean():.1f} % errors")
 print(f"new rows: {100 * (1 - model.score(X_new, y_new)):.1f} % errors")
+
+# %%
+# The map, laid flat so that the ten digits part: labelled points are large, the others
+# have the colour of the digit that was found for them, and new rows a ring.
+
+figure, ax = plt.subplots(figsize=(7.5, 6), layout="constrained")
+EmbeddingDisplay.from_estimator(
+    model,
+    y=y_partial,
+    X_new=X_new[:60],
+    show_predictions=True,
+    components="classes",
+    ax=ax,
+)
 
 # %%
 # The confidence is the largest entry of a row's distribution. It is no calibrated

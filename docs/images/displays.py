@@ -37,9 +37,9 @@ EmbeddingDisplay.from_estimator(
 )
 second.set_title("predictions, and new points")
 EmbeddingDisplay.from_estimator(
-    digits_map, y=some_digits, images=digits.images, n_images=25, components=(2, 3), ax=third
+    digits_map, y=some_digits, images=digits.images, n_images=25, components="classes", ax=third
 )
-third.set_title("images")
+third.set_title("ten classes, with images")
 GraphDisplay.from_estimator(unfolding, y=some_bands, ax=fourth)
 fourth.set_title("the graph")
 SpectrumDisplay.from_estimator(unfolding.embedder_, ax=fifth)

@@ -10,6 +10,7 @@ from labelfold.plotting import EmbeddingDisplay
 from labelfold.plotting.name_places import boxes_of, find_moves
 
 PAGE = np.array([0.0, 0.0, 400.0, 300.0])
+NOTHING = np.empty((0, 4))
 
 
 def overlaps(boxes):
@@ -23,7 +24,7 @@ def overlaps(boxes):
 
 def test_boxes_that_cover_nothing_stay():
     boxes = np.array([[0.0, 0.0, 10.0, 10.0], [10.0, 0.0, 20.0, 10.0], [-5.0, 20.0, 9.0, 30.0]])
-    np.testing.assert_array_equal(find_moves(boxes, PAGE), 0.0)
+    np.testing.assert_array_equal(find_moves(boxes, PAGE, NOTHING), 0.0)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -31,7 +32,7 @@ def test_moved_boxes_cover_nothing_and_stay_on_the_page(seed):
     rng = np.random.default_rng(seed)
     low = rng.uniform(150, 200, size=(12, 2))
     boxes = np.column_stack([low, low + rng.uniform(8, 40, size=(12, 2))])
-    moves = find_moves(boxes, PAGE)
+    moves = find_moves(boxes, PAGE, NOTHING)
     moved = boxes + np.tile(moves, 2)
     assert overlaps(boxes)
     assert not overlaps(moved)
@@ -42,11 +43,20 @@ def test_moved_boxes_cover_nothing_and_stay_on_the_page(seed):
 
 def test_a_box_without_room_stays():
     boxes = np.array([[0.0, 0.0, 400.0, 300.0]] * 2)
-    np.testing.assert_array_equal(find_moves(boxes, PAGE), 0.0)
+    np.testing.assert_array_equal(find_moves(boxes, PAGE, NOTHING), 0.0)
 
 
 def test_no_boxes():
-    assert find_moves(np.empty((0, 4)), PAGE).shape == (0, 2)
+    assert find_moves(np.empty((0, 4)), PAGE, NOTHING).shape == (0, 2)
+
+
+def test_boxes_leave_taken_places_free():
+    boxes = np.array([[100.0, 100.0, 120.0, 110.0], [300.0, 100.0, 320.0, 110.0]])
+    taken = np.array([[105.0, 102.0, 115.0, 112.0]])
+    moves = find_moves(boxes, PAGE, taken)
+    assert np.any(moves[0])
+    np.testing.assert_array_equal(moves[1], 0.0)
+    assert not overlaps(np.concatenate([taken, boxes + np.tile(moves, 2)]))
 
 
 @pytest.fixture
@@ -90,3 +100,20 @@ def test_names_out_of_sight_stay():
     display = EmbeddingDisplay(embedding, labels=["a", "b", "c", "d"]).plot(ax)
     moved = [text.get_position() != (0, 6) for text in display.text_]
     assert moved == [False, True, False, False]
+
+
+def test_names_do_not_cover_class_centers(ax):
+    points = np.array([[0.0, 0.0], [10.0, 0.0], [5.0, 9.0]])
+    # The first centre stands where the first class would be named, just above its point.
+    centers = points + np.array([[0.0, 0.35], [0.0, 0.0], [0.0, 0.0]])
+    display = EmbeddingDisplay(points, labels=[0, 1, 2], class_centers=centers).plot(ax)
+    places = ax.transData.transform(centers)
+    boxes = boxes_of(display.text_)
+    for x, y in places:
+        inside = (boxes[:, 0] < x) & (x < boxes[:, 2]) & (boxes[:, 1] < y) & (y < boxes[:, 3])
+        assert not inside.any()
+    hidden = EmbeddingDisplay(points, labels=[0, 1, 2], class_centers=centers).plot(
+        Figure().subplots(), show_centers=False
+    )
+    assert hidden.text_[0].get_position() == (0, 6)
+    assert display.text_[0].get_position() != (0, 6)

@@ -9,6 +9,7 @@ import numpy as np
 
 from labelfold.labels import PartialLabels
 from labelfold.plotting import EmbeddingDisplay
+from labelfold.plotting.map_view import telling_components
 
 if TYPE_CHECKING:
     from labelfold.cli.tables import Table
@@ -44,6 +45,7 @@ def as_display(
         is_new=is_new,
         class_centers=getattr(fitted.embedder_, "class_centers_", None),
         classes=fitted.classes_,
+        components=telling_components(embedding.shape[1], labels),
     )
 
 

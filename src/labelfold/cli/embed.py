@@ -74,8 +74,8 @@ def embed(
         typer.Option(
             "--plot",
             metavar="FILE",
-            help="Draw the first two coordinates, labelled rows in colour: .png, .pdf, .svg, or "
-            ".html for a page to search.",
+            help="Draw the map, labelled rows in colour: .png, .pdf, .svg, or .html for a page to "
+            "search. Of more than two coordinates, the plane that parts three or more classes.",
         ),
     ] = None,
     save: Save = None,
@@ -196,11 +196,15 @@ def as_columns(table: Table, coordinates: Any) -> dict[str, Any]:
 
 def as_display(embedder: Any, coordinates: Any, table: Table) -> EmbeddingDisplay:
     """The map, ready to be drawn."""
+    from labelfold.labels import PartialLabels
     from labelfold.plotting import EmbeddingDisplay
+    from labelfold.plotting.map_view import telling_components
 
+    labels = PartialLabels.from_optional_y(table.labels, n_samples=table.n_rows)
     return EmbeddingDisplay(
         coordinates,
-        labels=table.labels,
+        labels=labels,
+        components=telling_components(coordinates.shape[1], labels),
         class_centers=getattr(embedder, "class_centers_", None),
         classes=getattr(embedder, "classes_", None),
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
-from labelfold.plotting.class_layout import order_classes
+from labelfold.plotting.class_layout import codes_in, order_classes
 from labelfold.plotting.estimator_map import read_estimator
 from labelfold.plotting.map_inputs import (
     check_centers,
@@ -20,6 +20,7 @@ from labelfold.plotting.map_inputs import (
     check_names,
 )
 from labelfold.plotting.map_picture import MapPicture
+from labelfold.plotting.map_view import CLASSES, Components, MapView, view_classes, view_columns
 
 if TYPE_CHECKING:
     import os
@@ -73,9 +74,10 @@ class EmbeddingDisplay(MapPicture):
         What to write for each class, in the order of `classes`, or of the sorted classes of
         `labels` and `predictions` where `classes` is None. By default the classes themselves.
 
-    components : tuple of one, two or three int, default=(0, 1)
+    components : tuple of one, two or three int, or "classes", default=(0, 1)
         Columns of the embedding to draw, counted from zero. One column gives a strip, three a
-        picture in space.
+        picture in space. "classes" draws the plane in which three or more classes part, as labelled
+        points tell, or predictions where there is no label: for maps of many dimensions.
 
     Attributes
     ----------
@@ -107,6 +109,9 @@ class EmbeddingDisplay(MapPicture):
     centers_ : matplotlib PathCollection or None
         The class centres.
 
+    spokes_ : matplotlib LineCollection or None
+        The lines towards the corners of the classes, in the plane of the classes.
+
     text_ : list of matplotlib Text
         The names of the classes that have a point or a centre.
 
@@ -133,6 +138,12 @@ class EmbeddingDisplay(MapPicture):
     more than 50,000 of them become part of the image. Strips and pictures in space have no such
     image: there, so many points are one bitmap inside a vector file.
 
+    The plane of the classes is a linear image of all coordinates: every class has a corner of a
+    regular polygon, and the image is the one in which labelled points come closest to the corners
+    of their classes, by ridge regression with the penalty that predicts left-out points best. It
+    shows what a linear classifier sees. Labelled points always lie a little too well in it; judge
+    by the others. ``display.view.place(points)`` gives the places of other points of the map.
+
     Examples
     --------
     >>> import matplotlib
@@ -157,7 +168,7 @@ class EmbeddingDisplay(MapPicture):
         class_centers: ArrayLike | None = None,
         classes: Sequence[Any] | NDArray[Any] | None = None,
         class_names: Sequence[str] | None = None,
-        components: tuple[int, ...] = (0, 1),
+        components: Components = (0, 1),
     ) -> None:
         self.embedding: NDArray[Any] = check_array(embedding, input_name="embedding")
         n_points, n_columns = self.embedding.shape
@@ -175,6 +186,7 @@ class EmbeddingDisplay(MapPicture):
             None if self.class_centers is None else len(self.class_centers),
         )
         self.class_names = check_names(class_names, self.classes)
+        self.view = self._choose_view()
 
     @classmethod
     def from_estimator(
@@ -186,7 +198,7 @@ class EmbeddingDisplay(MapPicture):
         X_new: Any = None,
         show_predictions: bool = False,
         images: ArrayLike | None = None,
-        components: tuple[int, ...] = (0, 1),
+        components: Components = (0, 1),
         class_names: Sequence[str] | None = None,
         ax: Axes | None = None,
         **kwargs: Any,
@@ -219,8 +231,9 @@ class EmbeddingDisplay(MapPicture):
         images : array-like of shape (n_samples + n_new, height, width), default=None
             Image of each point, those of `X_new` last; also with 3 or 4 channels at the end.
 
-        components : tuple of one, two or three int, default=(0, 1)
-            Columns of the embedding to draw, counted from zero.
+        components : tuple of one, two or three int, or "classes", default=(0, 1)
+            Columns of the embedding to draw, counted from zero, or the plane in which the classes
+            part.
 
         class_names : sequence of str, default=None
             What to write for each class, in the order of `estimator.classes_`.
@@ -288,7 +301,7 @@ class EmbeddingDisplay(MapPicture):
         class_centers: ArrayLike | None = None,
         classes: Sequence[Any] | NDArray[Any] | None = None,
         class_names: Sequence[str] | None = None,
-        components: tuple[int, ...] = (0, 1),
+        components: Components = (0, 1),
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
@@ -308,8 +321,9 @@ class EmbeddingDisplay(MapPicture):
         class_centers, classes, class_names : array-like, default=None
             What is known of the classes; see :class:`EmbeddingDisplay`.
 
-        components : tuple of one, two or three int, default=(0, 1)
-            Columns of the embedding to draw, counted from zero.
+        components : tuple of one, two or three int, or "classes", default=(0, 1)
+            Columns of the embedding to draw, counted from zero, or the plane in which the classes
+            part.
 
         ax : matplotlib Axes, default=None
             Axes to draw on. By default a new figure.
@@ -350,6 +364,16 @@ class EmbeddingDisplay(MapPicture):
             class_names=class_names,
             components=components,
         ).plot(ax=ax, **kwargs)
+
+    def _choose_view(self) -> MapView:
+        """What is drawn of the map: columns, or the plane in which its classes part."""
+        n_points, n_columns = self.embedding.shape
+        if self.components != CLASSES:
+            return view_columns(self.components, n_columns)
+        has_labels = self.labels is not None and self.labels.n_labeled > 0
+        known = self.labels if has_labels else self.predictions
+        codes = codes_in(known, self.classes, n_points)
+        return view_classes(self.embedding, codes, len(self.classes))
 
     def write_html(
         self,

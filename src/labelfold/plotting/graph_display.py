@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from labelfold.plotting.embedding_display import EmbeddingDisplay
 from labelfold.plotting.graph_edges import BRIDGE_DASHES, EdgeList, draw_bridges, draw_edges
 from labelfold.plotting.map_axes import add_legend, make_axes
+from labelfold.plotting.map_view import Components
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,8 +58,9 @@ class GraphDisplay:
         What to write for each class, in the order of `classes`, or of the sorted classes of
         `labels` where `classes` is None. By default the classes themselves.
 
-    components : tuple of two or three int, default=(0, 1)
+    components : tuple of two or three int, or "classes", default=(0, 1)
         Columns of the embedding to draw, counted from zero; three give a picture in space.
+        "classes" draws the plane in which labelled classes part; see :class:`EmbeddingDisplay`.
 
     Attributes
     ----------
@@ -121,7 +123,7 @@ class GraphDisplay:
         class_centers: ArrayLike | None = None,
         classes: Sequence[Any] | NDArray[Any] | None = None,
         class_names: Sequence[str] | None = None,
-        components: tuple[int, ...] = (0, 1),
+        components: Components = (0, 1),
     ) -> None:
         self._map = EmbeddingDisplay(
             embedding,
@@ -135,7 +137,7 @@ class GraphDisplay:
         self.labels, self.class_centers = self._map.labels, self._map.class_centers
         self.classes, self.class_names = self._map.classes, self._map.class_names
         self.components = self._map.components
-        if len(self.components) == 1:
+        if self._map.view.n_dims == 1:
             raise ValueError(
                 f"components={tuple(self.components)} of {self.embedding.shape[1]} columns is a "
                 "strip, on which edges cannot be seen: name two columns, or three."
@@ -148,7 +150,7 @@ class GraphDisplay:
         estimator: Any,
         *,
         y: Any = None,
-        components: tuple[int, ...] = (0, 1),
+        components: Components = (0, 1),
         class_names: Sequence[str] | None = None,
         ax: Axes | None = None,
         **kwargs: Any,
@@ -248,8 +250,8 @@ class GraphDisplay:
         """
         if not isinstance(max_edges, int | np.integer) or max_edges < 0:
             raise ValueError(f"max_edges={max_edges!r} must be an integer of at least 0.")
-        ax = make_axes(ax, len(self.components))
-        places = self.embedding[:, self.components]
+        ax = make_axes(ax, self._map.view.n_dims)
+        places = self._map.view.place(self.embedding)
         edges = self._edges.sample(int(max_edges))
         self.ax_, self.figure_ = ax, ax.figure
         self.points_ = self._map.plot(ax, **kwargs)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelfold.plotting.class_layout import name_anchors, strip_rows
+from labelfold.plotting.class_layout import name_anchors
 from labelfold.plotting.confidence import opacity
-from labelfold.plotting.map_artists import labeled_size, point_size
+from labelfold.plotting.map_artists import SPOKE_COLOR, labeled_size, point_size
 from labelfold.plotting.palette import UNLABELED_COLOR, ClassStyle, class_styles
 from labelfold.plotting.point_details import BARE, GIVEN, KINDS, NEW, PREDICTED, PointDetails
 
@@ -63,33 +63,21 @@ def draw_points(
 
     styles = class_styles(len(display.classes))
     codes = details.codes_by_row
-    points, centers = _places(display, codes)
+    points, centers = display.places(codes)
     figure = _empty_figure(points, uses_webgl=uses_webgl)
+    if display.view.corners is not None:
+        _add_spokes(figure, display.view.spoke_ends(points))
     _add_points(figure, points[details.order], details, styles)
     if centers is not None:
         _add_centers(figure, centers, styles)
-    if len(display.components) == 1:
+    if display.view.n_dims == 1:
         _name_rows(figure, details)
     else:
         _add_names(figure, name_anchors(points, codes, centers), details.names, styles)
-        figure.yaxis.axis_label = f"coordinate {display.components[1] + 1}"
-    figure.xaxis.axis_label = f"coordinate {display.components[0] + 1}"
+    for axis, name in zip((figure.xaxis, figure.yaxis), display.view.axis_names, strict=False):
+        axis.axis_label = name
     _add_mark(figure)
     return dict(json_item(figure))
-
-
-def _places(
-    display: EmbeddingDisplay, codes: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    """Where points, in the order of the rows, and centres stand on the page."""
-    points = display.embedding[:, display.components]
-    centers = display.class_centers
-    centers = None if centers is None else centers[:, display.components]
-    if len(display.components) == 1:
-        points = np.column_stack([points, strip_rows(codes, len(display.classes))])
-        if centers is not None:
-            centers = np.column_stack([centers, np.arange(len(centers))])
-    return points, centers
 
 
 def _empty_figure(points: NDArray[Any], *, uses_webgl: bool) -> Any:
@@ -172,6 +160,13 @@ def _add_points(
         line_alpha="alpha",
         line_width=1.0,
     )
+
+
+def _add_spokes(figure: Any, ends: NDArray[Any]) -> None:
+    """The plane of the classes: a line to each of these ends, and no numbers along the axes."""
+    figure.segment(0, 0, *ends.T, line_color=SPOKE_COLOR)
+    figure.grid.visible = False
+    figure.axis.major_label_text_font_size = "0px"
 
 
 def _diameters(kinds: NDArray[Any]) -> NDArray[np.float32]:

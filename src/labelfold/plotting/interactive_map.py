@@ -144,7 +144,7 @@ def _check_display(display: EmbeddingDisplay) -> None:
             f"the map has {n_points:,} points and a page holds {MAX_POINTS:,}: draw a random "
             "part of the rows, or a picture with EmbeddingDisplay.plot."
         )
-    if len(display.components) > 2:
+    if display.view.n_dims > 2:
         raise ValueError(
             f"components={tuple(display.components)} names {len(display.components)} columns and "
             "the page draws two: name two, such as components=(0, 1)."

@@ -1,8 +1,8 @@
 """The artists of a map: points by class, class centres, names with a halo.
 
 Each function draws one layer on given axes, in the plane or in space, and returns its artists.
-Layers stack in this order: unlabelled points, predicted points, labelled points, new points,
-centres, names.
+Layers stack in this order: spokes, unlabelled points, predicted points, labelled points, new
+points, centres, names.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from labelfold.plotting.palette import UNLABELED_COLOR, ClassStyle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.collections import PathCollection
+    from matplotlib.collections import LineCollection, PathCollection
     from matplotlib.text import Text
 
     # In space there is a collection a shape.
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 # Options of a scatter that may hold a value a point, and how many numbers each value has.
 COLOR_OPTIONS = ("c", "color", "facecolor", "edgecolor")
 NUMBER_OPTIONS = ("s", "linewidth", "alpha")
+SPOKE_COLOR = "#E0E0E0"
 
 
 def point_size(n_points: int) -> float:
@@ -118,6 +119,18 @@ def draw_new(
     return _scatter(ax, points, markers, defaults, given)
 
 
+def draw_spokes(ax: Axes, ends: NDArray[Any]) -> LineCollection | None:
+    """Lines from the middle to these ends, which do not widen the axes."""
+    from matplotlib.collections import LineCollection
+
+    if len(ends) == 0:
+        return None
+    segments = np.stack([np.zeros_like(ends), ends], axis=1)
+    spokes = LineCollection(list(segments), colors=SPOKE_COLOR, linewidths=0.8, zorder=0.5)
+    ax.add_collection(spokes, autolim=False)
+    return spokes
+
+
 def draw_centers(
     ax: Axes, centers: NDArray[Any] | None, styles: Sequence[ClassStyle], given: Mapping[str, Any]
 ) -> PathCollection | None:
@@ -143,9 +156,10 @@ def write_names(
     anchors: Mapping[int, NDArray[Any]],
     names: Sequence[str],
     styles: Sequence[ClassStyle],
+    centers: NDArray[Any] | None,
     given: Mapping[str, Any],
 ) -> list[Text]:
-    """The name of each class just above its anchor, with a light halo over the points."""
+    """The name of each class just above its anchor, with a light halo, beside the centres."""
     from matplotlib.cbook import normalize_kwargs
     from matplotlib.patheffects import withStroke
     from matplotlib.text import Text
@@ -171,7 +185,7 @@ def write_names(
             style = {"xytext": (0, 6), "textcoords": "offset points", **style}
             texts.append(ax.annotate(names[code], (anchor[0], anchor[1]), **style))
     if not is_space(ax) and "xytext" not in given:
-        part_names(ax, texts)
+        part_names(ax, texts, centers)
     return texts
 
 

@@ -1,4 +1,4 @@
-"""Axes for a map of one, two or three columns: made or checked, and named."""
+"""Axes for a picture of a map: made or checked, and named."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.legend import Legend
 
+    from labelfold.plotting.map_view import MapView
+
 FEW_POINTS = 10_000  # among which matplotlib finds the best place for a legend at once
 
 
@@ -18,21 +20,21 @@ def is_space(ax: Axes) -> bool:
     return ax.name == "3d"
 
 
-def make_axes(ax: Axes | None, n_columns: int) -> Axes:
-    """Return axes for so many columns: those given, if they suit, or those of a new figure."""
-    projection = "3d" if n_columns == 3 else None
+def make_axes(ax: Axes | None, n_dims: int) -> Axes:
+    """Return axes for so many dimensions: those given, if they suit, or those of a new figure."""
+    projection = "3d" if n_dims == 3 else None
     if ax is None:
         from matplotlib import pyplot as plt
 
         _, ax = plt.subplots(layout="constrained", subplot_kw={"projection": projection})
-    elif n_columns == 3 and not is_space(ax):
+    elif n_dims == 3 and not is_space(ax):
         raise ValueError(
             "components names three columns, but ax has two dimensions: "
             'make it with projection="3d", or leave ax out.'
         )
-    elif n_columns != 3 and is_space(ax):
+    elif n_dims != 3 and is_space(ax):
         raise ValueError(
-            f"ax has three dimensions, but components names {n_columns} of the columns: "
+            f"ax has three dimensions, but components names {n_dims} of the columns: "
             "pass plain axes, or components=(0, 1, 2)."
         )
     if is_space(ax):
@@ -42,10 +44,12 @@ def make_axes(ax: Axes | None, n_columns: int) -> Axes:
     return ax
 
 
-def name_axes(ax: Axes, components: Sequence[int]) -> None:
-    """Write below each axis which coordinate it shows; the rows of a strip are none."""
-    for axis, component in zip("xyz", components, strict=False):
-        ax.set(**{f"{axis}label": f"coordinate {component + 1}"})
+def name_axes(ax: Axes, view: MapView) -> None:
+    """Write along each axis what it shows; numbers say nothing in the plane of the classes."""
+    for axis, name in zip("xyz", view.axis_names, strict=False):
+        ax.set(**{f"{axis}label": name})
+    if view.corners is not None:
+        ax.set(xticks=[], yticks=[])
 
 
 def add_legend(ax: Axes, handles: Sequence[Artist], texts: Sequence[str], n_points: int) -> Legend:

@@ -7,13 +7,14 @@ that the drawing code knows, or raises a ValueError that names the argument and 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
 from labelfold.labels import PartialLabels
+from labelfold.plotting.map_view import CLASSES, Components
 from labelfold.plotting.thumbnails import N_THUMBNAILS
 
 COLUMN_NUMBERS = (1, 2, 3)  # a strip, a map, a map in space
@@ -96,7 +97,7 @@ def check_images(images: ArrayLike | None, n_points: int) -> NDArray[Any] | None
     return pixels
 
 
-def check_n_images(n_images: int | None, images: NDArray[Any] | None, n_columns: int) -> int:
+def check_n_images(n_images: int | None, images: NDArray[Any] | None, n_dims: int) -> int:
     """How many images to draw; None is the usual number, where there are any."""
     if images is None:
         if n_images:
@@ -105,9 +106,9 @@ def check_n_images(n_images: int | None, images: NDArray[Any] | None, n_columns:
     number = N_THUMBNAILS if n_images is None else n_images
     if not isinstance(number, int | np.integer) or number < 0:
         raise ValueError(f"n_images={n_images!r} must be an integer of at least 0, or None.")
-    if number > 0 and n_columns != 2:
+    if number > 0 and n_dims != 2:
         raise ValueError(
-            f"images are drawn on maps of two columns, but components names {n_columns}: "
+            f"images are drawn on maps of two columns, but components names {n_dims}: "
             "name two, or pass n_images=0."
         )
     return int(number)
@@ -132,8 +133,15 @@ def check_centers(class_centers: ArrayLike | None, n_columns: int) -> NDArray[An
     return centers
 
 
-def check_components(components: Sequence[int], n_columns: int) -> list[int]:
+def check_components(components: Components, n_columns: int) -> list[int] | Literal["classes"]:
     """Columns to draw, each once; a map of one column is a strip without being asked."""
+    if isinstance(components, str):
+        if components != CLASSES:
+            raise ValueError(
+                f"components={components!r} must be {CLASSES!r}, or numbers of columns such as "
+                "(0, 1)."
+            )
+        return CLASSES
     chosen = [int(index) for index in components]
     if n_columns == 1 and chosen == [0, 1]:
         return [0]

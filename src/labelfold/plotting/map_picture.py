@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from labelfold.labels import PartialLabels
 from labelfold.plotting.class_layout import PointGroups, name_anchors, strip_rows
-from labelfold.plotting.map_artists import draw_centers, name_rows, write_names
+from labelfold.plotting.map_artists import draw_centers, draw_spokes, name_rows, write_names
 from labelfold.plotting.map_axes import make_axes, name_axes
 from labelfold.plotting.map_inputs import check_density, check_n_images
 from labelfold.plotting.map_layers import PointOptions, draw_points
@@ -18,7 +18,7 @@ from labelfold.plotting.thumbnails import draw_thumbnails
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.collections import PathCollection
+    from matplotlib.collections import LineCollection, PathCollection
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.image import AxesImage
     from matplotlib.legend import Legend
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
     from labelfold.plotting.map_artists import Points
+    from labelfold.plotting.map_view import MapView
 
 
 class MapPicture:
@@ -40,7 +41,8 @@ class MapPicture:
     class_centers: NDArray[Any] | None
     classes: list[Any]
     class_names: list[str]
-    components: list[int]
+    components: list[int] | Literal["classes"]
+    view: MapView
 
     ax_: Axes
     figure_: Figure | SubFigure
@@ -51,6 +53,7 @@ class MapPicture:
     density_: AxesImage | None
     density_counts_: NDArray[np.intp] | None
     centers_: PathCollection | None
+    spokes_: LineCollection | None
     text_: list[Text]
     thumbnails_: list[AnnotationBbox]
     thumbnail_rows_: NDArray[np.intp]
@@ -122,9 +125,9 @@ class MapPicture:
         display : object
             The display itself, with `ax_`, `figure_` and the drawn artists.
         """
-        n_images = check_n_images(n_images, self.images, len(self.components))
+        n_images = check_n_images(n_images, self.images, self.view.n_dims)
         check_density(density)
-        ax = make_axes(ax, len(self.components))
+        ax = make_axes(ax, self.view.n_dims)
         groups = PointGroups.of(
             self.labels,
             self.predictions,
@@ -133,7 +136,7 @@ class MapPicture:
             self.classes,
             len(self.embedding),
         )
-        points, centers = self._places(groups.codes)
+        points, centers = self.places(groups.codes)
         styles = class_styles(len(self.classes))
         options = PointOptions(
             labeled=kwargs,
@@ -142,13 +145,14 @@ class MapPicture:
             new=new_kwargs or {},
         )
         drawn = draw_points(
-            ax, points, groups, styles, density if len(self.components) == 2 else False, options
+            ax, points, groups, styles, density if self.view.n_dims == 2 else False, options
         )
         self.ax_, self.figure_ = ax, ax.figure
         self.scatter_, self.predicted_ = drawn.scatter, drawn.predicted
         self.unlabeled_, self.new_ = drawn.unlabeled, drawn.new
         self.density_, self.density_counts_ = drawn.density, drawn.density_counts
         self.legend_ = drawn.legend
+        self.spokes_ = draw_spokes(ax, self.view.spoke_ends(points))
         centers = centers if show_centers else None
         self.centers_ = draw_centers(ax, centers, styles, center_kwargs or {})
         if self._is_strip:
@@ -157,8 +161,10 @@ class MapPicture:
             self.text_ = name_rows(ax, names, styles, has_unlabeled=has_others)
         else:
             anchors = name_anchors(points, groups.codes, centers) if show_names else {}
-            self.text_ = write_names(ax, anchors, self.class_names, styles, text_kwargs or {})
-        name_axes(ax, self.components)
+            self.text_ = write_names(
+                ax, anchors, self.class_names, styles, centers, text_kwargs or {}
+            )
+        name_axes(ax, self.view)
         self.thumbnails_, self.thumbnail_rows_ = [], np.empty(0, dtype=np.intp)
         if self.images is not None and n_images > 0:
             frames = [*(style.color for style in styles), UNLABELED_COLOR]
@@ -173,16 +179,16 @@ class MapPicture:
             )
         return self
 
-    @property
-    def _is_strip(self) -> bool:
-        return len(self.components) == 1
-
-    def _places(self, codes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Where points and centres stand on the page."""
-        points = self.embedding[:, self.components]
-        centers = None if self.class_centers is None else self.class_centers[:, self.components]
+    def places(self, codes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Return where points of these classes and the centres stand on the page."""
+        points = self.view.place(self.embedding)
+        centers = None if self.class_centers is None else self.view.place(self.class_centers)
         if self._is_strip:
             points = np.column_stack([points, strip_rows(codes, len(self.classes))])
             if centers is not None:
                 centers = np.column_stack([centers, np.arange(len(centers))])
         return points, centers
+
+    @property
+    def _is_strip(self) -> bool:
+        return self.view.n_dims == 1

@@ -1,4 +1,4 @@
-"""Names that stay apart: where names would cover each other, the later one moves aside.
+"""Names that stay apart: a name that would cover one before it, or a class centre, moves aside.
 
 Each name in turn takes the first free place on a fixed list: just above its anchor, then below,
 right and left of it, then all around it farther and farther out. A name that had to go far is tied
@@ -8,7 +8,7 @@ to its anchor by a thin line. Names that cover nothing stay where they are.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,15 +22,20 @@ STEP = 6.0  # between places, in points of 1/72 inch
 N_RINGS = 12
 N_DIRECTIONS = 16
 FREE_OF_LINE = 14.0  # how far a name may go without a line to its anchor
+MARK_RADIUS = 5.0  # of what must be seen of a centre
 
 
-def part_names(ax: Axes, names: Sequence[Annotation]) -> None:
-    """Move names that cover others, in the order given."""
+def part_names(ax: Axes, names: Sequence[Annotation], marks: NDArray[Any] | None = None) -> None:
+    """Move names that cover others, in the order given, or marks at these places."""
     per_point = ax.figure.dpi / 72
     # The others have no place on the page. Asking for the limits also brings them up to date.
     shown = [name for name in names if ax.viewLim.contains(*name.xy)]
     boxes = boxes_of(shown) / per_point
-    moves = find_moves(boxes, boxes_of([ax])[0] / per_point)
+    taken = np.empty((0, 4))
+    if marks is not None:
+        places = ax.transData.transform(marks) / per_point
+        taken = np.hstack([places - MARK_RADIUS, places + MARK_RADIUS])
+    moves = find_moves(boxes, boxes_of([ax])[0] / per_point, taken)
     for name, move in zip(shown, moves, strict=True):
         if move.any():
             x, y = name.get_position()
@@ -46,8 +51,10 @@ def boxes_of(artists: Sequence[Artist]) -> NDArray[np.float64]:
     return np.array(corners, dtype=np.float64).reshape(-1, 4)
 
 
-def find_moves(boxes: NDArray[np.float64], page: NDArray[np.float64]) -> NDArray[np.float64]:
-    """By how much to move each box so that none covers one before it.
+def find_moves(
+    boxes: NDArray[np.float64], page: NDArray[np.float64], taken: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """By how much to move each box so that none covers one before it or a place that is taken.
 
     Parameters
     ----------
@@ -56,6 +63,9 @@ def find_moves(boxes: NDArray[np.float64], page: NDArray[np.float64]) -> NDArray
 
     page : ndarray of shape (4,)
         Left, bottom, right and top of where moved boxes must lie.
+
+    taken : ndarray of shape (n_taken, 4)
+        Left, bottom, right and top of what no box may cover.
 
     Returns
     -------
@@ -67,13 +77,14 @@ def find_moves(boxes: NDArray[np.float64], page: NDArray[np.float64]) -> NDArray
     >>> import numpy as np
     >>> from labelfold.plotting.name_places import find_moves
     >>> boxes = np.array([[50.0, 50.0, 60.0, 60.0], [52.0, 50.0, 62.0, 60.0]])
-    >>> find_moves(boxes, np.array([0.0, 0.0, 100.0, 100.0])).tolist()
+    >>> page, nothing = np.array([0.0, 0.0, 100.0, 100.0]), np.empty((0, 4))
+    >>> find_moves(boxes, page, nothing).tolist()
     [[0.0, 0.0], [0.0, -22.0]]
     """
     moves = np.zeros((len(boxes), 2))
     placed = np.array(boxes)
     for index, box in enumerate(boxes):
-        others = placed[:index]
+        others = np.concatenate([taken, placed[:index]])
         for move in _places_around(box):
             moved = box + np.tile(move, 2)
             inside = (moved[:2] >= page[:2]).all() and (moved[2:] <= page[2:]).all()
