@@ -124,7 +124,7 @@ def test_a_classifier_without_a_map(data):
     model = LaplacianClassifier().fit(X, y)
     with pytest.raises(ValueError, match=r"LaplacianClassifier has no map.*from_predictions"):
         EmbeddingDisplay.from_estimator(model, show_predictions=True)
-    with pytest.raises(ValueError, match=r"X cannot be drawn.*LaplacianClassifier has no trans"):
+    with pytest.raises(ValueError, match=r"LaplacianClassifier has no map.*from_predictions"):
         EmbeddingDisplay.from_estimator(model, X)
 
 

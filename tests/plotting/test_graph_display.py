@@ -242,7 +242,7 @@ def test_estimators_without_a_graph_or_a_map():
     with pytest.raises(ValueError, match="PCA keeps no embedding_"):
         GraphDisplay.from_estimator(PCA(2).fit(X))
     model = ManifoldClassifier(PCA(2)).fit(X, np.arange(30) % 2)
-    with pytest.raises(ValueError, match="PCA keeps no graph_"):
+    with pytest.raises(ValueError, match="PCA keeps no embedding_"):
         GraphDisplay.from_estimator(model)
 
 

@@ -24,8 +24,9 @@ from labelfold.plotting import EmbeddingDisplay
 from labelfold.plotting import interactive_map as module
 from labelfold.plotting.class_layout import name_anchors, strip_rows
 from labelfold.plotting.confidence import opacity
-from labelfold.plotting.interactive_figure import LONGEST_NAME, MARKER_NAMES
+from labelfold.plotting.interactive_figure import MARKER_NAMES
 from labelfold.plotting.interactive_map import interactive_page, write_html
+from labelfold.plotting.name_places import LONGEST_NAME
 from labelfold.plotting.palette import MARKERS, UNLABELED_COLOR, class_styles
 
 pytest.importorskip("bokeh")

@@ -41,7 +41,7 @@ def as_display(
         embedding,
         labels=labels,
         predictions=columns["label"],
-        confidence=np.clip(columns["confidence"], 0.0, 1.0),  # rounding may go beyond
+        confidence=columns["confidence"],
         is_new=is_new,
         class_centers=getattr(fitted.embedder_, "class_centers_", None),
         classes=fitted.classes_,

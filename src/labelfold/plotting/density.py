@@ -138,17 +138,14 @@ def draw_density(
     per_cell = CELL_SIZE / 72 * ax.figure.dpi
     shape = (max(int(box.height / per_cell), 1), max(int(box.width / per_cell), 1))
     grid = count_in_cells(points, codes, votes, shape)
-    image = ax.imshow(
-        shade(grid, styles),
-        extent=grid.extent,
-        origin="lower",
-        aspect=ax.get_aspect(),
-        interpolation="nearest",
-        zorder=1.0,
-    )
-    # An image claims the axes to its edges; a map has margins.
-    image.sticky_edges.x.clear()
-    image.sticky_edges.y.clear()
+    from matplotlib.image import AxesImage
+
+    # Not imshow, which takes the axes for the image's own: their margins, aspect and directions.
+    image = AxesImage(ax, extent=grid.extent, origin="lower", interpolation="nearest", zorder=1.0)
+    image.set_data(shade(grid, styles))
+    ax.add_image(image)
+    left, right, bottom, top = grid.extent
+    ax.update_datalim([(left, bottom), (right, top)])
     ax.autoscale_view()
     return image, grid.counts
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
@@ -70,9 +71,10 @@ class EmbeddingDisplay(MapPicture):
         The class of each row of `class_centers`, which also fixes the order of colours. By default
         the sorted classes of `labels` and `predictions`.
 
-    class_names : sequence of str, default=None
+    class_names : sequence of str, or mapping, default=None
         What to write for each class, in the order of `classes`, or of the sorted classes of
-        `labels` and `predictions` where `classes` is None. By default the classes themselves.
+        `labels` and `predictions` where `classes` is None; or by class. By default the classes
+        themselves. Names of more than 32 characters are shortened.
 
     components : tuple of one, two or three int, or "classes", default=(0, 1)
         Columns of the embedding to draw, counted from zero. One column gives a strip, three a
@@ -134,9 +136,9 @@ class EmbeddingDisplay(MapPicture):
     More than 50,000 points without a label are drawn as an image of small cells, since markers
     would hide each other. A cell has the colour of the class with the most predictions in it,
     each counted by its confidence, and fades to grey where predictions are few, unsure or divided.
-    Its opacity is its rank among all cells by number of points. Labelled points are drawn on top;
-    more than 50,000 of them become part of the image. Strips and pictures in space have no such
-    image: there, so many points are one bitmap inside a vector file.
+    Its opacity is its rank among all cells by number of points. Labelled and new points are drawn
+    on top; more than 50,000 of either become part of the image. Strips and pictures in space have
+    no such image: there, so many points are one bitmap inside a vector file.
 
     The plane of the classes is a linear image of all coordinates: every class has a corner of a
     regular polygon, and the image is the one in which labelled points come closest to the corners
@@ -167,10 +169,12 @@ class EmbeddingDisplay(MapPicture):
         images: ArrayLike | None = None,
         class_centers: ArrayLike | None = None,
         classes: Sequence[Any] | NDArray[Any] | None = None,
-        class_names: Sequence[str] | None = None,
+        class_names: Sequence[str] | Mapping[Any, str] | None = None,
         components: Components = (0, 1),
     ) -> None:
-        self.embedding: NDArray[Any] = check_array(embedding, input_name="embedding")
+        self.embedding: NDArray[Any] = check_array(
+            embedding, dtype=np.float64, input_name="embedding"
+        )
         n_points, n_columns = self.embedding.shape
         self.labels = check_labels(labels, n_points)
         self.predictions = check_labels(predictions, n_points, "predictions")
@@ -199,7 +203,7 @@ class EmbeddingDisplay(MapPicture):
         show_predictions: bool = False,
         images: ArrayLike | None = None,
         components: Components = (0, 1),
-        class_names: Sequence[str] | None = None,
+        class_names: Sequence[str] | Mapping[Any, str] | None = None,
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
@@ -210,7 +214,7 @@ class EmbeddingDisplay(MapPicture):
         estimator : object
             Fitted estimator with `embedding_`, and optionally `class_centers_` and `classes_`; or
             any fitted transformer, if `X` is given. Of a :class:`ManifoldClassifier` the map is
-            drawn.
+            drawn, of a search its best estimator.
 
         X : array-like of shape (n_samples, n_features), default=None
             Points to draw, through `estimator.transform`. By default the points the estimator was
@@ -235,8 +239,8 @@ class EmbeddingDisplay(MapPicture):
             Columns of the embedding to draw, counted from zero, or the plane in which the classes
             part.
 
-        class_names : sequence of str, default=None
-            What to write for each class, in the order of `estimator.classes_`.
+        class_names : sequence of str, or mapping, default=None
+            What to write for each class, in the order of `estimator.classes_` or by class.
 
         ax : matplotlib Axes, default=None
             Axes to draw on. By default a new figure.
@@ -300,7 +304,7 @@ class EmbeddingDisplay(MapPicture):
         images: ArrayLike | None = None,
         class_centers: ArrayLike | None = None,
         classes: Sequence[Any] | NDArray[Any] | None = None,
-        class_names: Sequence[str] | None = None,
+        class_names: Sequence[str] | Mapping[Any, str] | None = None,
         components: Components = (0, 1),
         ax: Axes | None = None,
         **kwargs: Any,

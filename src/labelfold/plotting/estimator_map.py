@@ -13,6 +13,11 @@ from labelfold.labels import PartialLabels
 from labelfold.plotting.confidence import confidence_in
 from labelfold.plotting.map_inputs import check_labels
 
+NO_MAP = (
+    "{name} has no map, neither embedding_ nor transform: draw its answers on the map of an "
+    "embedder, by EmbeddingDisplay.from_predictions."
+)
+
 
 @dataclass(frozen=True)
 class EstimatorMap:
@@ -53,8 +58,9 @@ def read_estimator(
 ) -> EstimatorMap:
     """Collect what a picture of an estimator's map needs; see `EmbeddingDisplay.from_estimator`."""
     check_is_fitted(estimator)
+    estimator = getattr(estimator, "best_estimator_", estimator)
     mapper = getattr(estimator, "embedder_", estimator)
-    embedding = _own_embedding(estimator) if X is None else _mapped(mapper, X, "X")
+    embedding = _own_embedding(estimator, mapper) if X is None else _mapped(mapper, X, "X")
     labels = check_labels(y, len(embedding), "y")
     answers: list[tuple[NDArray[Any], NDArray[np.float64] | None]] = []
     if show_predictions:
@@ -82,22 +88,23 @@ def read_estimator(
     )
 
 
-def _own_embedding(estimator: Any) -> NDArray[Any]:
-    if hasattr(estimator, "embedding_"):
-        return np.asarray(estimator.embedding_)
+def _own_embedding(estimator: Any, mapper: Any) -> NDArray[Any]:
+    # A classifier that was saved in compact form leaves the coordinates to its embedder.
+    for owner in (estimator, mapper):
+        if hasattr(owner, "embedding_"):
+            return np.asarray(owner.embedding_)
     name = type(estimator).__name__
-    if hasattr(estimator, "transform"):
+    if hasattr(mapper, "transform"):
         raise ValueError(
             f"{name} keeps no embedding_ of its training points: pass X, the points to draw."
         )
-    raise ValueError(
-        f"{name} has no map, neither embedding_ nor transform: draw its answers on the map of an "
-        "embedder, by EmbeddingDisplay.from_predictions."
-    )
+    raise ValueError(NO_MAP.format(name=name))
 
 
 def _mapped(mapper: Any, X: Any, argument: str) -> NDArray[Any]:
     if not hasattr(mapper, "transform"):
+        if not hasattr(mapper, "embedding_"):
+            raise ValueError(NO_MAP.format(name=type(mapper).__name__))
         raise ValueError(
             f"{argument} cannot be drawn, since {type(mapper).__name__} has no transform: "
             f"leave {argument} out, or use an estimator that maps new points."

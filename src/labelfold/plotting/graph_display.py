@@ -198,15 +198,16 @@ class GraphDisplay:
         True
         """
         check_is_fitted(estimator)
+        estimator = getattr(estimator, "best_estimator_", estimator)
         mapper = getattr(estimator, "embedder_", estimator)
-        for owner, name in ((estimator, "embedding_"), (mapper, "graph_")):
-            if not hasattr(owner, name):
+        for name in ("embedding_", "graph_"):
+            if not hasattr(mapper, name):
                 raise ValueError(
-                    f"{type(owner).__name__} keeps no {name}: use an embedder of labelfold, or "
+                    f"{type(mapper).__name__} keeps no {name}: use an embedder of labelfold, or "
                     "GraphDisplay(embedding, graph)."
                 )
         return cls(
-            estimator.embedding_,
+            mapper.embedding_,
             mapper.graph_,
             labels=y,
             class_centers=getattr(mapper, "class_centers_", None),

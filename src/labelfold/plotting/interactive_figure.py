@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from labelfold.plotting.class_layout import name_anchors
 from labelfold.plotting.confidence import opacity
-from labelfold.plotting.map_artists import SPOKE_COLOR, labeled_size, point_size
+from labelfold.plotting.map_artists import SPOKE_COLOR, GroupSizes
+from labelfold.plotting.name_places import shortened
 from labelfold.plotting.palette import UNLABELED_COLOR, ClassStyle, class_styles
 from labelfold.plotting.point_details import BARE, GIVEN, KINDS, NEW, PREDICTED, PointDetails
 
@@ -32,7 +33,6 @@ MARKER_NAMES = {
     "p": "hex",
 }
 PIXELS_PER_POINT = 96 / 72
-LONGEST_NAME = 32  # characters on the map; the list of classes has the whole name
 FONT = "system-ui, sans-serif"
 TEXT_COLOR = "#333333"
 GRID_COLOR = "#ECECEC"
@@ -171,12 +171,13 @@ def _add_spokes(figure: Any, ends: NDArray[Any]) -> None:
 
 def _diameters(kinds: NDArray[Any]) -> NDArray[np.float32]:
     """Diameter of each point in pixels, from the areas of the static picture."""
-    size = point_size(len(kinds))
-    has_predicted = bool((kinds == PREDICTED).any())
+    counts = np.bincount(kinds, minlength=len(KINDS))
+    sizes = GroupSizes.of(
+        len(kinds), counts[GIVEN], counts[NEW], has_others=bool(counts[PREDICTED])
+    )
     areas = np.empty(len(KINDS))
-    areas[GIVEN] = labeled_size(len(kinds), int((kinds == GIVEN).sum()), has_predicted)
-    areas[[PREDICTED, BARE]] = 0.8 * size, 0.6 * size
-    areas[NEW] = max(2.5 * size, 18.0)
+    areas[[GIVEN, PREDICTED]] = sizes.labeled, sizes.predicted
+    areas[[BARE, NEW]] = sizes.unlabeled, sizes.new
     return (PIXELS_PER_POINT * np.sqrt(areas))[kinds].astype(np.float32)
 
 
@@ -274,9 +275,3 @@ def _add_mark(figure: Any) -> None:
         line_color="#000000",
         line_width=2.0,
     )
-
-
-def shortened(name: str) -> str:
-    """A name on one line that leaves room for the others."""
-    line = " ".join(name.split())
-    return line if len(line) <= LONGEST_NAME else line[: LONGEST_NAME - 1] + "…"

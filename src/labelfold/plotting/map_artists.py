@@ -8,6 +8,7 @@ points, centres, names.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from labelfold.plotting.density import DENSITY_THRESHOLD
 from labelfold.plotting.map_axes import is_space
-from labelfold.plotting.name_places import part_names
+from labelfold.plotting.name_places import part_names, shortened
 from labelfold.plotting.palette import UNLABELED_COLOR, ClassStyle
 
 if TYPE_CHECKING:
@@ -37,17 +38,41 @@ def point_size(n_points: int) -> float:
     return float(np.clip(20_000 / max(n_points, 1), 4.0, 36.0))
 
 
-def labeled_size(n_points: int, n_labeled: int, has_others: bool) -> float:
-    """Marker area of labelled points: larger among others that wear the same colours."""
-    size = point_size(n_points)
-    return max(size, min(max(2.5 * size, 14.0), point_size(n_labeled))) if has_others else size
+@dataclass(frozen=True)
+class GroupSizes:
+    """Marker areas of the groups of points, in square points of 1/72 inch."""
+
+    labeled: float
+    predicted: float
+    unlabeled: float
+    new: float
+
+    @classmethod
+    def of(cls, n_points: int, n_labeled: int, n_new: int, *, has_others: bool) -> GroupSizes:
+        """Choose sizes: what is marked is the larger, the fewer of it there are.
+
+        Parameters
+        ----------
+        n_points, n_labeled, n_new : int
+            Number of all points, of labelled ones and of new ones.
+        has_others : bool
+            Whether points without a label wear the colours of classes too.
+        """
+        size = point_size(n_points)
+        large = max(2.5 * size, 14.0)
+        return cls(
+            labeled=max(size, min(large, point_size(n_labeled))) if has_others else size,
+            predicted=0.8 * size,
+            unlabeled=0.6 * size,
+            new=float(np.clip(9_000 / max(n_new, 1), 6.0, max(2.5 * size, 18.0))),
+        )
 
 
 def draw_unlabeled(
     ax: Axes, points: NDArray[Any], size: float, given: Mapping[str, Any]
 ) -> Points | None:
     """Unlabelled points: grey, small, underneath."""
-    defaults = {"c": UNLABELED_COLOR, "s": 0.6 * size, "linewidth": 0, "zorder": 1.0}
+    defaults = {"c": UNLABELED_COLOR, "s": size, "linewidth": 0, "zorder": 1.0}
     return _scatter(ax, points, None, defaults, given)
 
 
@@ -64,7 +89,7 @@ def draw_predicted(
     defaults = {
         "c": class_colors(codes, styles, opacities),
         "linewidth": 0,
-        "s": 0.8 * size,
+        "s": size,
         "zorder": 1.5,
     }
     return _scatter(ax, points, [styles[code].marker for code in codes], defaults, given)
@@ -112,7 +137,7 @@ def draw_new(
         "c": class_colors(codes, styles, opacities),
         "edgecolor": "black",
         "linewidth": 1.2,
-        "s": max(2.5 * size, 18.0),
+        "s": size,
         "zorder": 2.5,
         "path_effects": [withStroke(linewidth=2.8, foreground="white")],
     }
@@ -159,7 +184,10 @@ def write_names(
     centers: NDArray[Any] | None,
     given: Mapping[str, Any],
 ) -> list[Text]:
-    """The name of each class just above its anchor, with a light halo, beside the centres."""
+    """The name of each class just above its anchor, with a light halo, beside the centres.
+
+    Names are shortened, since they have to share the page.
+    """
     from matplotlib.cbook import normalize_kwargs
     from matplotlib.patheffects import withStroke
     from matplotlib.text import Text
@@ -180,10 +208,10 @@ def write_names(
         style |= normalize_kwargs(dict(given), Text)
         if is_space(ax):
             write: Any = ax.text  # takes a third coordinate
-            texts.append(write(*anchor, names[code], **style))
+            texts.append(write(*anchor, shortened(names[code]), **style))
         else:
             style = {"xytext": (0, 6), "textcoords": "offset points", **style}
-            texts.append(ax.annotate(names[code], (anchor[0], anchor[1]), **style))
+            texts.append(ax.annotate(shortened(names[code]), (anchor[0], anchor[1]), **style))
     if not is_space(ax) and "xytext" not in given:
         part_names(ax, texts, centers)
     return texts
@@ -193,7 +221,7 @@ def name_rows(
     ax: Axes, names: Sequence[str], styles: Sequence[ClassStyle], has_unlabeled: bool
 ) -> list[Text]:
     """The rows of a strip: the name of each class at its height, unlabelled points last."""
-    rows = [*names, "unlabelled"] if has_unlabeled else list(names)
+    rows = [*map(shortened, names), *(["unlabelled"] if has_unlabeled else [])]
     ax.set_yticks(range(len(rows)), rows, parse_math=False)
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
@@ -232,6 +260,7 @@ def _scatter(
         return _scatter_one(ax, points, options)
     shapes = sorted(set(markers))
     if is_space(ax) and len(shapes) > 1:
+        _fix_colors(options)
         # Collections in space sort points by depth with their colours, but not their shapes.
         masks = [np.array([marker == shape for marker in markers]) for shape in shapes]
         return [
@@ -251,6 +280,22 @@ def _scatter_one(ax: Axes, points: NDArray[Any], options: dict[str, Any]) -> Pat
     return draw(*points.T, **options)
 
 
+def _fix_colors(options: dict[str, Any]) -> None:
+    """Turn values or names, one a point, into colours, on one scale for all collections."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import to_rgba_array
+
+    colors = np.asarray(options.get("c", "none"))
+    if colors.ndim != 1:
+        return
+    if colors.dtype.kind in "USO":
+        options["c"] = to_rgba_array(options["c"])
+        return
+    scale = ScalarMappable(options.pop("norm", None), options.pop("cmap", None))
+    scale.set_clim(options.pop("vmin", None), options.pop("vmax", None))
+    options["c"] = scale.to_rgba(colors)
+
+
 def _rows_of(options: dict[str, Any], mask: NDArray[np.bool_]) -> dict[str, Any]:
     """The options of some points, where an option has a value a point."""
     some = dict(options)
@@ -266,8 +311,13 @@ def _merge_scatter(defaults: dict[str, Any], given: Mapping[str, Any]) -> dict[s
     """Defaults overridden by what was given under any of matplotlib's aliases."""
     from matplotlib.cbook import normalize_kwargs
     from matplotlib.collections import PathCollection
+    from matplotlib.markers import MarkerStyle
 
-    merged = defaults | normalize_kwargs(dict(given), PathCollection)
+    given = normalize_kwargs(dict(given), PathCollection)
+    if "marker" in given and not MarkerStyle(given["marker"]).is_filled():
+        # A cross is nothing but lines, in the colour that fills other markers.
+        defaults = {k: v for k, v in defaults.items() if k not in ("linewidth", "edgecolor")}
+    merged = defaults | given
     if "color" in merged or "facecolor" in merged:
         merged.pop("c")
     return merged

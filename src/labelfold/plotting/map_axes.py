@@ -22,7 +22,11 @@ def is_space(ax: Axes) -> bool:
 
 def make_axes(ax: Axes | None, n_dims: int) -> Axes:
     """Return axes for so many dimensions: those given, if they suit, or those of a new figure."""
+    from matplotlib.axes import Axes
+
     projection = "3d" if n_dims == 3 else None
+    if ax is not None and not isinstance(ax, Axes):
+        raise TypeError(f"ax is a {type(ax).__name__}: pass one Axes, such as axes[0].")
     if ax is None:
         from matplotlib import pyplot as plt
 
@@ -41,6 +45,8 @@ def make_axes(ax: Axes | None, n_dims: int) -> Axes:
         # Names, centres and labelled points stay on top of the crowd, as in the plane.
         in_space: Any = ax
         in_space.computed_zorder = False
+    # Colours, halos and outlines are chosen for white, whatever style the page has.
+    ax.set_facecolor("white")
     return ax
 
 

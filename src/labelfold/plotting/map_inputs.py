@@ -6,7 +6,8 @@ that the drawing code knows, or raises a ValueError that names the argument and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +19,7 @@ from labelfold.plotting.map_view import CLASSES, Components
 from labelfold.plotting.thumbnails import N_THUMBNAILS
 
 COLUMN_NUMBERS = (1, 2, 3)  # a strip, a map, a map in space
+ROUNDING = 1e-9  # by which a sum of probabilities may pass 1
 
 
 def check_labels(labels: Any, n_points: int, name: str = "labels") -> PartialLabels | None:
@@ -50,13 +52,13 @@ def check_confidence(
             f"confidence has shape {values.shape} but the embedding has {n_points} rows: "
             "pass one number for each row."
         )
-    wrong = np.flatnonzero(~((values >= 0) & (values <= 1)))  # NaN too
+    wrong = np.flatnonzero(~((values >= -ROUNDING) & (values <= 1 + ROUNDING)))  # NaN too
     if len(wrong):
         raise ValueError(
             f"confidence[{wrong[0]}]={values[wrong[0]]} is not between 0 and 1: pass "
             "probabilities, such as the largest of each row of label_distributions_."
         )
-    return values
+    return np.clip(values, 0.0, 1.0)
 
 
 def check_is_new(is_new: ArrayLike | None, n_points: int) -> NDArray[np.bool_] | None:
@@ -88,6 +90,8 @@ def check_images(images: ArrayLike | None, n_points: int) -> NDArray[Any] | None
     if pixels.dtype.kind == "f" and not np.isfinite(pixels).all():
         raise ValueError("images holds NaN or infinity: fill the missing pixels first.")
     if has_colors:
+        if pixels.dtype == bool:
+            pixels = pixels.astype(np.float64)
         top = 1.0 if pixels.dtype.kind == "f" else 255
         if pixels.min() < 0 or pixels.max() > top:
             raise ValueError(
@@ -116,7 +120,8 @@ def check_n_images(n_images: int | None, images: NDArray[Any] | None, n_dims: in
 
 def check_density(density: Any) -> None:
     """Whether to draw a crowd as an image."""
-    if not (isinstance(density, bool | np.bool_) or density == "auto"):
+    is_auto = isinstance(density, str) and density == "auto"
+    if not (isinstance(density, bool | np.bool_) or is_auto):
         raise ValueError(f"density={density!r} must be True, False or 'auto'.")
 
 
@@ -142,7 +147,13 @@ def check_components(components: Components, n_columns: int) -> list[int] | Lite
                 "(0, 1)."
             )
         return CLASSES
-    chosen = [int(index) for index in components]
+    try:
+        chosen = [operator.index(index) for index in components]
+    except TypeError:
+        raise ValueError(
+            f"components={components!r} must be whole numbers of columns, such as (0, 1), or "
+            f"{CLASSES!r}."
+        ) from None
     if n_columns == 1 and chosen == [0, 1]:
         return [0]
     if len(chosen) not in COLUMN_NUMBERS:
@@ -160,11 +171,20 @@ def check_components(components: Components, n_columns: int) -> list[int] | Lite
     return chosen
 
 
-def check_names(class_names: Sequence[str] | None, classes: Sequence[Any]) -> list[str]:
+def check_names(
+    class_names: Sequence[str] | Mapping[Any, str] | None, classes: Sequence[Any]
+) -> list[str]:
     """One text a class."""
     if class_names is None:
         # Labels with NaN among them are floats, whose classes are whole numbers all the same.
         return [f"{v:.0f}" if isinstance(v, float) else str(v) for v in classes]
+    if isinstance(class_names, Mapping):
+        missing = [value for value in classes if value not in class_names]
+        if missing:
+            raise ValueError(
+                f"class_names has no entry for class {missing[0]!r}: name all of {list(classes)}."
+            )
+        return [str(class_names[value]) for value in classes]
     if len(class_names) != len(classes):
         raise ValueError(
             f"class_names has {len(class_names)} entries for {len(classes)} classes: "

@@ -13,12 +13,11 @@ from labelfold.plotting.class_layout import PointGroups
 from labelfold.plotting.confidence import opacity
 from labelfold.plotting.density import DENSITY_THRESHOLD, draw_density
 from labelfold.plotting.map_artists import (
+    GroupSizes,
     draw_labeled,
     draw_new,
     draw_predicted,
     draw_unlabeled,
-    labeled_size,
-    point_size,
 )
 from labelfold.plotting.map_axes import add_legend
 from labelfold.plotting.palette import ClassStyle
@@ -63,7 +62,6 @@ def draw_points(
     options: PointOptions,
 ) -> PointArtists:
     """Draw all points, the crowd as an image where `density` says so."""
-    size = point_size(len(points))
     image, counts = None, None
     crowd = crowd_of(groups, density)
     if crowd.any():
@@ -73,22 +71,33 @@ def draw_points(
     labeled, predicted, new = groups.labeled, groups.predicted, groups.new
     codes, opacities = groups.codes, opacity(groups.certainty)
     among_others = image is not None or bool(predicted.any())
-    large = labeled_size(len(points), int(np.count_nonzero(labeled)), among_others)
+    sizes = GroupSizes.of(
+        len(points),
+        int(np.count_nonzero(labeled)),
+        int(np.count_nonzero(new)),
+        has_others=among_others,
+    )
     return PointArtists(
-        unlabeled=draw_unlabeled(ax, points[groups.unlabeled], size, options.unlabeled),
+        unlabeled=draw_unlabeled(ax, points[groups.unlabeled], sizes.unlabeled, options.unlabeled),
         predicted=draw_predicted(
             ax,
             points[predicted],
             codes[predicted],
             opacities[predicted],
             styles,
-            size,
+            sizes.predicted,
             options.predicted,
         ),
         scatter=draw_labeled(
-            ax, points[labeled], codes[labeled], styles, large, among_others, options.labeled
+            ax,
+            points[labeled],
+            codes[labeled],
+            styles,
+            sizes.labeled,
+            among_others,
+            options.labeled,
         ),
-        new=draw_new(ax, points[new], codes[new], opacities[new], styles, size, options.new),
+        new=draw_new(ax, points[new], codes[new], opacities[new], styles, sizes.new, options.new),
         density=image,
         density_counts=counts,
         legend=explain_new(ax, len(points)) if new.any() else None,
@@ -96,10 +105,11 @@ def draw_points(
 
 
 def crowd_of(groups: PointGroups, density: Any) -> NDArray[np.bool_]:
-    """Points that are drawn as an image: none, those without a label, or labelled ones too."""
+    """Points that are drawn as an image: none, or those without a label and other large groups."""
     crowd = groups.predicted | groups.unlabeled
-    if np.count_nonzero(groups.labeled) > DENSITY_THRESHOLD:
-        crowd = crowd | groups.labeled
+    for group in (groups.labeled, groups.new):
+        if np.count_nonzero(group) > DENSITY_THRESHOLD:
+            crowd = crowd | group
     is_crowded = np.count_nonzero(crowd) > DENSITY_THRESHOLD if density == "auto" else density
     return crowd if is_crowded else np.zeros_like(crowd)
 
@@ -111,6 +121,7 @@ def without(groups: PointGroups, crowd: NDArray[np.bool_]) -> PointGroups:
         labeled=groups.labeled & ~crowd,
         predicted=groups.predicted & ~crowd,
         unlabeled=groups.unlabeled & ~crowd,
+        new=groups.new & ~crowd,
     )
 
 

@@ -111,7 +111,7 @@ class MapPicture:
 
         text_kwargs : dict, default=None
             Passed to `matplotlib.axes.Axes.annotate` for the names of the classes, or in space to
-            `text`.
+            `text`. The rows of a strip are named by ticks.
 
         image_kwargs : dict, default=None
             Passed to `matplotlib.offsetbox.OffsetImage` for the images, such as `zoom`, the points
@@ -175,6 +175,7 @@ class MapPicture:
                 [frames[code] for code in groups.codes],
                 n_images,
                 self.text_,
+                centers,
                 image_kwargs or {},
             )
         return self

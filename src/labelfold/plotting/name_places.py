@@ -7,7 +7,7 @@ to its anchor by a thin line. Names that cover nothing stay where they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,19 +23,23 @@ N_RINGS = 12
 N_DIRECTIONS = 16
 FREE_OF_LINE = 14.0  # how far a name may go without a line to its anchor
 MARK_RADIUS = 5.0  # of what must be seen of a centre
+LONGEST_NAME = 32  # characters on the map
 
 
-def part_names(ax: Axes, names: Sequence[Annotation], marks: NDArray[Any] | None = None) -> None:
+def shortened(name: str) -> str:
+    """A name on one line that leaves room for the others."""
+    line = " ".join(name.split())
+    return line if len(line) <= LONGEST_NAME else line[: LONGEST_NAME - 1] + "…"
+
+
+def part_names(ax: Axes, names: Sequence[Annotation], marks: NDArray[Any] | None) -> None:
     """Move names that cover others, in the order given, or marks at these places."""
+    ax.apply_aspect()  # otherwise put off until the page is drawn
     per_point = ax.figure.dpi / 72
     # The others have no place on the page. Asking for the limits also brings them up to date.
     shown = [name for name in names if ax.viewLim.contains(*name.xy)]
     boxes = boxes_of(shown) / per_point
-    taken = np.empty((0, 4))
-    if marks is not None:
-        places = ax.transData.transform(marks) / per_point
-        taken = np.hstack([places - MARK_RADIUS, places + MARK_RADIUS])
-    moves = find_moves(boxes, boxes_of([ax])[0] / per_point, taken)
+    moves = find_moves(boxes, boxes_of([ax])[0] / per_point, boxes_around(ax, marks) / per_point)
     for name, move in zip(shown, moves, strict=True):
         if move.any():
             x, y = name.get_position()
@@ -49,6 +53,15 @@ def boxes_of(artists: Sequence[Artist]) -> NDArray[np.float64]:
     boxes = [artist.get_window_extent() for artist in artists]
     corners = [(box.x0, box.y0, box.x1, box.y1) for box in boxes]
     return np.array(corners, dtype=np.float64).reshape(-1, 4)
+
+
+def boxes_around(ax: Axes, marks: NDArray[Any] | None) -> NDArray[np.float64]:
+    """Left, bottom, right and top of what must be seen of marks, in pixels."""
+    if marks is None:
+        return np.empty((0, 4))
+    places = ax.transData.transform(marks)
+    radius = MARK_RADIUS * ax.figure.dpi / 72
+    return np.hstack([places - radius, places + radius])
 
 
 def find_moves(
@@ -85,32 +98,35 @@ def find_moves(
     placed = np.array(boxes)
     for index, box in enumerate(boxes):
         others = np.concatenate([taken, placed[:index]])
-        for move in _places_around(box):
-            moved = box + np.tile(move, 2)
-            inside = (moved[:2] >= page[:2]).all() and (moved[2:] <= page[2:]).all()
-            covers = (moved[:2] < others[:, 2:]).all(axis=1) & (moved[2:] > others[:, :2]).all(
-                axis=1
-            )
-            if not covers.any() and (inside or not np.any(move)):
-                moves[index], placed[index] = move, moved
-                break
+        if not _covers(box[np.newaxis], others)[0]:
+            continue
+        tried = _places_around(box)
+        moved = box + np.tile(tried, 2)
+        inside = (moved[:, :2] >= page[:2]).all(axis=1) & (moved[:, 2:] <= page[2:]).all(axis=1)
+        free = np.flatnonzero(inside & ~_covers(moved, others))
+        if len(free):
+            moves[index], placed[index] = tried[free[0]], moved[free[0]]
     return moves
 
 
-def _places_around(box: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
+def _covers(boxes: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether each box covers a part of any of the others."""
+    low, high = boxes[:, np.newaxis, :2], boxes[:, np.newaxis, 2:]
+    overlaps: NDArray[np.bool_] = np.all((low < others[:, 2:]) & (high > others[:, :2]), axis=2)
+    return np.asarray(overlaps.any(axis=1))
+
+
+def _places_around(box: NDArray[np.float64]) -> NDArray[np.float64]:
     """Moves of a box that stands just above its anchor, the nearest first."""
     width, height = box[2:] - box[:2]
-    yield np.zeros(2)
     below = -height - 2 * STEP
     beside = width / 2 + STEP
-    yield np.array([0.0, below])
-    yield np.array([beside, below / 2])
-    yield np.array([-beside, below / 2])
-    for ring in range(1, N_RINGS + 1):
-        for angle in 2 * np.pi * np.arange(N_DIRECTIONS) / N_DIRECTIONS:
-            out = np.array([np.sin(angle) * (beside + ring * STEP), 0.0])
-            out[1] = below / 2 + np.cos(angle) * (-below / 2 + ring * STEP)
-            yield out
+    near = [(0.0, below), (beside, below / 2), (-beside, below / 2)]
+    angles = 2 * np.pi * np.arange(N_DIRECTIONS) / N_DIRECTIONS
+    rings = STEP * np.arange(1, N_RINGS + 1)[:, np.newaxis]
+    right = np.sin(angles) * (beside + rings)
+    up = below / 2 + np.cos(angles) * (rings - below / 2)
+    return np.concatenate([near, np.column_stack([right.ravel(), up.ravel()])])
 
 
 def _tie(ax: Axes, name: Annotation) -> None:

@@ -2,7 +2,7 @@
 
 The choice is greedy and has no chance in it: after the point nearest to the middle, always the
 point farthest from those chosen (the k-centre rule of Gonzalez, 1985), among points whose image
-would cover no other image and no name.
+would cover no other image, no name and no class centre.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelfold.plotting.name_places import boxes_of
+from labelfold.plotting.name_places import boxes_around, boxes_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,6 +88,7 @@ def draw_thumbnails(
     colors: Sequence[str],
     n_images: int,
     names: Sequence[Text],
+    centers: NDArray[Any] | None,
     given: dict[str, Any],
 ) -> tuple[list[AnnotationBbox], NDArray[np.intp]]:
     """Draw images at their points, framed in the colours, and tell which points have one."""
@@ -108,7 +109,8 @@ def draw_thumbnails(
     )
     _make_room(ax, size)
     places = ax.transData.transform(points)
-    rows = choose_spread(places, n_images, size, boxes_of(names))
+    taken = np.concatenate([boxes_of(names), boxes_around(ax, centers)])
+    rows = choose_spread(places, n_images, size, taken)
     boxes = []
     for row in rows:
         box = AnnotationBbox(
@@ -135,4 +137,6 @@ def _make_room(ax: Axes, size: tuple[float, float]) -> None:
         x=max(x_margin, size[0] / 2 / max(box.width - size[0], size[0])),
         y=max(y_margin, size[1] / 2 / max(box.height - size[1], size[1])),
     )
-    ax.autoscale_view()  # otherwise put off until the page is drawn
+    # Otherwise put off until the page is drawn.
+    ax.autoscale_view()
+    ax.apply_aspect()
