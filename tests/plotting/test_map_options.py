@@ -188,9 +188,7 @@ def test_estimators_without_a_map_are_told_of_the_way_out():
     X, y = load_iris(return_X_y=True)
     classifier = LaplacianClassifier(0.5).fit(X, y)
     for points in (None, X):
-        with pytest.raises(
-            ValueError, match=r"LaplacianClassifier has no map, .*from_predictions"
-        ):
+        with pytest.raises(ValueError, match=r"LaplacianClassifier has no map, .*from_predictions"):
             EmbeddingDisplay.from_estimator(classifier, points)
     with pytest.raises(ValueError, match=r"PCA keeps no embedding_ .* pass X"):
         EmbeddingDisplay.from_estimator(PCA(2).fit(X))

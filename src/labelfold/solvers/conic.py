@@ -133,8 +133,13 @@ def solve_conic(
     with limit_threads(1, user_api="blas"):  # two made it four times slower at 200 points
         Z, y, n_iter = _interior_point(scaled, V, C / weight, largest_trace, tol, progress)
 
-    S = V.T @ edge_laplacian(n, scaled.edges, y) @ V - C / weight
-    bound = float(y @ scaled.squares - largest_trace * np.min(np.linalg.eigvalsh(S), initial=0.0))
+    L = edge_laplacian(n, scaled.edges, y)
+    S = V.T @ L @ V - C / weight
+    # No eigenvalue is known better than to the rounding of L, whose entries reach 1e7 on rigid
+    # graphs: without this allowance the bound could fall below a map that keeps all distances.
+    rounding = np.finfo(np.float64).eps * float(abs(L).sum(axis=0).max())
+    least = np.min(np.linalg.eigvalsh(S), initial=0.0) - rounding
+    bound = float(y @ scaled.squares - largest_trace * least)
     if bound < -CONTRADICTION * np.abs(y) @ scaled.squares:
         raise ValueError(
             f"{NO_MAP}they contradict each other. Check them, or make some edges caps."
