@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from merged_claims import merged_claims
 from sklearn.neighbors import KNeighborsClassifier
 
 from labelfold import CCDR, hide_labels
@@ -73,7 +74,8 @@ def test_a_printed_value_has_its_row():
         TaskResult(task, tuple(quick.run(task, None)), 0.0) for task in quick.tasks(True)[::5]
     ]
     summary = summarise(results, printed=quick.printed, derive=quick.derive)
-    assert all(row.printed for row in summary.rows_with("error"))
+    assert all(row.printed for row in summary.rows_with("error", bands=6))
+    assert sum(row.printed is not None for row in summary.rows) == 3
     assert len(summary.rows_with("distance from the paper")) == 9
 
 
@@ -106,7 +108,8 @@ def results_of(name, setting, errors):
         TaskResult(
             Task({name: setting}, seed),
             tuple(
-                Measurement(value + 0.001 * seed, {"method": method}, n_scored=50)
+                Measurement(value + 0.001 * seed, {"roll": roll, "method": method}, n_scored=50)
+                for roll in ("wide", "narrow")
                 for method, value in errors.items()
             ),
             0.0,
@@ -116,15 +119,16 @@ def results_of(name, setting, errors):
 
 
 @pytest.mark.parametrize(
-    ("errors", "spread", "verdict"),
+    ("errors", "spread", "expected"),
     [
-        ((0.04, 0.06, 0.05), 0.001, "holds"),
-        ((0.04, 0.06, 0.05), 0.1, "partly"),
-        ((0.05, 0.06, 0.04), 0.001, "does not hold"),
-        ((0.04, 0.05, 0.06), 0.001, "does not hold"),
+        ((0.04, 0.06, 0.05), 0.001, ["holds", "holds"]),
+        ((0.04, 0.06, 0.05), 0.1, ["partly", "holds"]),
+        ((0.06, 0.06, 0.05), 0.1, ["partly", "holds"]),
+        ((0.05, 0.06, 0.04), 0.001, ["does not hold", "holds"]),
+        ((0.04, 0.05, 0.06), 0.001, ["holds", "does not hold"]),
     ],
 )
-def test_verdicts_of_table_1(errors, spread, verdict):
+def test_verdicts_of_table_1(errors, spread, expected):
     ccdr, laplacian, raw = errors
     results = []
     for seed, sign in enumerate((-1, 0, 1)):
@@ -140,8 +144,11 @@ def test_verdicts_of_table_1(errors, spread, verdict):
     summary = summarise(results, printed=table_1.TABLE_1.printed)
     assert all(row.printed for row in summary.rows)
     found = table_1.judge(summary)
-    assert [item.verdict for item in found] == [verdict] * 4
-    assert "CCDR 4.4 %" in found[0].paper
+    assert len(found) == 2 * 4
+    assert list(merged_claims(found).values()) == expected
+    assert found[0].paper == "4.4 % against 5.0 %"
+    # Nine printed numbers, of which three sizes in four readings are one each.
+    assert len({item.number for item in table_1.TABLE_1.printed}) == 9
     assert len(table_1.draw(summary).axes) == 4
 
 
@@ -167,7 +174,9 @@ def test_verdicts_of_figure_3():
     results += results_of("labels", 200, {"CCDR": 0.2, "Laplacian": 0.4, **neighbors})
     results += results_of("labels", 300, {"CCDR": 0.05, "Laplacian": 0.4, **neighbors})
     summary = summarise(results, derive=figure_3.derive)
-    best = summary.row(labels=40, method="k-NN, best case")
-    assert best.estimate == summary.row(labels=40, method="1-NN").estimate
-    assert [found.verdict for found in figure_3.judge(summary)] == ["holds", "holds", "partly"]
+    best = summary.row(labels=40, roll="wide", method="k-NN, best case")
+    assert best.estimate == summary.row(labels=40, roll="wide", method="1-NN").estimate
+    found = figure_3.judge(summary)
+    assert [item.reading for item in found] == ["wide"] * 3 + ["narrow"] * 3
+    assert list(merged_claims(found).values()) == ["holds", "holds", "partly"]
     assert figure_3.draw(summary).axes[0].get_xlabel() == "labelled points of 1,000"

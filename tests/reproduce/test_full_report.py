@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 from labelfold.reproduce import Item, Task, Verdict, load_paper, paper_names
+from labelfold.reproduce.entry import NO_NUMBERS, OF_THE_TEXT
 from labelfold.reproduce.full_report import write_full_report
 from labelfold.reproduce.html_page import Section, html_page
 from labelfold.reproduce.report import write_entry
@@ -61,14 +62,14 @@ def test_all_items_are_rows_with_their_verdict(shown, tmp_path):
         markdown
     )
     assert "| tiny Table 9 | a listing | nothing to measure |  |  |" in markdown
-    assert "Of 2 tables and figures: 2 matches." in markdown
+    assert "Of 2 tables and figures with something to measure: 2 matches." in markdown
     assert "N. N., Sums, 1905." in markdown
 
 
 def test_what_is_not_run_yet_is_said(shown, tmp_path):
     markdown, _ = make(shown, tmp_path, "table-1")
     assert "| tiny Fig. 1 | both | not run yet |" in markdown
-    assert "Of 2 tables and figures: 1 matches, 1 not run yet." in markdown
+    assert "to measure: 1 matches, 1 not run yet." in markdown
 
 
 def test_why_stands_beside_what_differs_only(shown, counter, tmp_path):
@@ -79,7 +80,7 @@ def test_why_stands_beside_what_differs_only(shown, counter, tmp_path):
     paper = replace(shown, entries=(replace(first, run=run_worse), second))
     markdown, page = make(paper, tmp_path, "table-1", "table-2")
     assert "| sums | differs | 1 of 1 | 1 worse |" in markdown
-    assert "- **tiny Table 1.** The ruler is longer.\n" in markdown
+    assert "- **tiny Table 1.**\n  - *Numbers*: The ruler is longer.\n" in markdown
     assert "| both | differs |" in markdown
     assert (
         page.count("The ruler is longer.") == 3
@@ -215,17 +216,25 @@ def test_a_report_is_made_of_the_numbers_of_its_seeds(tmp_path):
 
 def test_items_that_share_an_entry_have_rows_and_claims_of_their_own(paper, tmp_path):
     def judge(summary):
-        claims = {"all sums": "holds", "first spectrum": "does not hold", "last": "partly"}
-        return [Verdict(claim, "text", "f", word) for claim, word in claims.items()]
+        return [
+            Verdict("sums", "text", "f", "holds", item="Table 1"),
+            Verdict("last sum", "text", "f", "partly", item="Table 1", why="It is odd."),
+            Verdict("spectrum", "text", "f", "does not hold", item="Table 2"),
+            Verdict("no table", "text", "f", "does not hold", item=OF_THE_TEXT),
+            Verdict("ours", "not in the paper", "f", "does not hold", item="Table 1"),
+        ]
 
     first = replace(paper.entries[0], judge=judge)
     rows = {"method": "b"}  # which has no printed number
     items = (
-        Item("Table 1", "all", ("table-1",)),
-        Item("Table 2", "spectra", ("table-1",), claims="spectrum"),
-        Item("Table 3", "sums", ("table-1",), rows=rows, claims="sums"),
+        Item("Table 1", "sums", ("table-1",)),
+        Item("Table 2", "spectra", ("table-1",), rows=rows),
+        Item("Table 3", "nothing", ("table-1",), rows=NO_NUMBERS),
     )
     markdown, _ = make(replace(paper, entries=(first,), items=items), tmp_path, "table-1")
-    assert "| all | differs | 1 of 3 | 1 as printed |" in markdown
-    assert "| spectra | differs | 0 of 1 | 1 as printed |" in markdown
-    assert "| sums | matches | 1 of 1 |  |" in markdown
+    assert "| sums | matches in part | 1 of 2, 1 in part | 1 as printed |" in markdown
+    assert "| spectra | differs | 0 of 1 |  |" in markdown
+    # An item that no claim and no number belongs to is not passed over in silence.
+    assert "| tiny Table 3 | nothing | not run yet |" in markdown
+    assert "- **tiny Table 1.**\n  - *last sum*: It is odd.\n" in markdown
+    assert "- **tiny Table 2.**\n  - *spectrum*: The reason is not known.\n" in markdown

@@ -11,16 +11,15 @@ from labelfold.reproduce.outcome import compare_with_printed, judge_entry, worst
 from labelfold.reproduce.summary import Estimate, Summary, SummaryRow
 
 
-def row(printed, *, low=0.10, high=0.12, goal="low"):
+def row(printed, *, low=0.10, high=0.12, goal="low", size=10, number=""):
     estimate = Estimate(0.11, low, high, 3, "Student t")
-    about = {"size": 10}
-    return SummaryRow(
-        about, "error", "share", {0: 0.11}, 100, estimate, Printed(printed, about, goal=goal)
-    )
+    about = {"size": size}
+    beside = Printed(printed, about, goal=goal, number=number)
+    return SummaryRow(about, "error", "share", {0: 0.11}, 100, estimate, beside)
 
 
-def claim(verdict, paper="text"):
-    return Verdict("c", paper, "f", verdict)
+def claim(verdict, paper="text", name="c", reading=""):
+    return Verdict(name, paper, "f", verdict, reading=reading)
 
 
 @pytest.mark.parametrize(
@@ -71,8 +70,8 @@ def test_what_was_not_printed_is_not_compared():
     ],
 )
 def test_the_rule(printed, verdicts, expected):
-    summary = Summary(tuple(row(value) for value in printed))
-    outcome = judge_entry(summary, [claim(word) for word in verdicts])
+    summary = Summary(tuple(row(value, size=n) for n, value in enumerate(printed)))
+    outcome = judge_entry(summary, [claim(word, name=str(n)) for n, word in enumerate(verdicts)])
     assert outcome.outcome == expected
     assert len(outcome.claims) == len(verdicts)
 
@@ -89,9 +88,41 @@ def test_numbers_that_are_neither_better_nor_worse_leave_it_to_the_claims():
 
 
 def test_it_says_how_many_numbers_are_where():
-    rows = (row(0.11), row(0.13), row(0.13), row(0.09), row(0.09, goal="equal"))
-    outcome = judge_entry(Summary(rows), [])
+    values = (0.11, 0.13, 0.13, 0.09)
+    rows = [row(value, size=n) for n, value in enumerate(values)]
+    outcome = judge_entry(Summary((*rows, row(0.09, goal="equal"))), [])
     assert outcome.describe_numbers() == "1 as printed, 2 better, 1 worse, 1 different"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["holds", "holds"], "holds"),
+        (["holds", "does not hold"], "partly"),
+        (["partly", "does not hold"], "partly"),
+        (["does not hold", "does not hold"], "does not hold"),
+    ],
+)
+def test_a_claim_in_several_readings_counts_once(words, expected):
+    claims = [claim(word, reading=str(n)) for n, word in enumerate(words)]
+    assert claims[1].statement == "c (1)"
+    assert judge_entry(Summary(()), claims).claims == (expected,)
+
+
+def test_a_number_in_several_readings_counts_once_and_only_where_they_agree():
+    agreed = [row(0.13, size=n, number="a") for n in range(2)]
+    not_agreed = [row(value, size=n, number="b") for n, value in enumerate((0.13, 0.11))]
+    outcome = judge_entry(Summary((*agreed, *not_agreed)), [])
+    assert outcome.comparisons == ("better", "open")
+    assert outcome.describe_numbers() == "1 better, 1 by the reading"
+    assert outcome.has_numbers_off
+
+
+def test_claims_in_part_are_told():
+    words = ("holds", "partly", "does not hold")
+    outcome = judge_entry(Summary(()), [claim(word, name=word) for word in words])
+    assert outcome.describe_claims() == "1 of 3, 1 in part"
+    assert judge_entry(Summary(()), []).is_empty
 
 
 def test_one_entry_that_differs_decides_for_several():

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from labelfold.reproduce.summary import Summary, SummaryRow
 
 __all__ = [
+    "NO_NUMBERS",
+    "OF_THE_TEXT",
     "Entry",
     "Goal",
     "Item",
@@ -53,6 +55,7 @@ __all__ = [
     "Unit",
     "Verdict",
     "judge_all",
+    "judge_readings",
 ]
 
 Setting = Mapping[str, str | int | float]
@@ -60,11 +63,18 @@ Unit = Literal["share", "number", "choice"]
 Goal = Literal["low", "high", "equal"]
 Judgement = Literal["holds", "partly", "does not hold"]
 NOT_IN_THE_PAPER = "not in the paper"
+OF_THE_TEXT = "text"  # where a claim belongs that no table or figure shows
+NO_NUMBERS: Setting = {"printed": "in a picture only"}  # which no row has
 
 
 def judge_all(facts: Sequence[bool]) -> Judgement:
     """Return "holds" if all facts are true, "partly" if some are."""
     return "holds" if all(facts) else "partly" if any(facts) else "does not hold"
+
+
+def judge_readings(words: Sequence[Judgement]) -> Judgement:
+    """Return the judgement that all readings share, or "partly"."""
+    return words[0] if len(set(words)) == 1 else "partly"
 
 
 @dataclass(frozen=True)
@@ -151,6 +161,9 @@ class Printed:
     goal : {"low", "high", "equal"}, default="low"
         Which numbers would be better than the paper's: lower ones, as of errors, higher ones, as of
         scores, or none.
+    number : str, default=""
+        A name for the number, where it stands beside several rows, for readings of what the paper
+        leaves open: it counts once. By default it stands beside one row.
     """
 
     value: float | None
@@ -158,6 +171,7 @@ class Printed:
     measure: str = "error"
     text: str = ""
     goal: Goal = "low"
+    number: str = ""
 
 
 @dataclass(frozen=True)
@@ -174,12 +188,27 @@ class Verdict:
         What was found here, with figures.
     verdict : {"holds", "partly", "does not hold"}
         The judgement.
+    reading : str, default=""
+        How it was read where the paper leaves something open. A claim in several readings counts
+        once: it holds if it holds in all of them, and does not if it does in none.
+    item : str, default=""
+        The table or figure that it is about, where an entry serves several, or `OF_THE_TEXT`.
+    why : str, default=""
+        Why it does not hold in full, if it does not, as far as known.
     """
 
     claim: str
     paper: str
     found: str
     verdict: Judgement
+    reading: str = ""
+    item: str = ""
+    why: str = ""
+
+    @property
+    def statement(self) -> str:
+        """The claim with its reading."""
+        return f"{self.claim} ({self.reading})" if self.reading else self.claim
 
     @property
     def is_ours(self) -> bool:
@@ -219,7 +248,7 @@ class Entry:
     needs_data : bool, default=False
         Whether `run` reads files in `data_home`.
     why : str, default=""
-        One or two sentences on why results differ from the paper's where they do, as far as known.
+        One or two sentences on why numbers differ from the paper's where they do, as far as known.
     """
 
     name: str
@@ -250,16 +279,13 @@ class Item:
         Names of the entries; none for what has nothing to measure, such as a listing.
     rows : mapping of str to str, int or float, default={}
         What the settings of its numbers have in common, where an entry has those of other items
-        too.
-    claims : str, default=""
-        A word of its claims, where an entry has those of other items too.
+        too. Claims name their item themselves.
     """
 
     name: str
     about: str
     entries: tuple[str, ...]
     rows: Setting = field(default_factory=dict)
-    claims: str = ""
 
 
 @dataclass(frozen=True)

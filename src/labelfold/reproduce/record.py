@@ -72,6 +72,18 @@ class Origin:
         )
 
 
+def describe_machine() -> str:
+    """Say on what kind of machine numbers are computed: rounding depends on it, and little else."""
+    from threadpoolctl import threadpool_info
+
+    kernels = {
+        f"{pool['internal_api']} for {pool['architecture']}"
+        for pool in threadpool_info()
+        if pool["user_api"] == "blas" and pool.get("architecture")
+    }
+    return ", ".join([f"{platform.system()} {platform.machine()}", *sorted(kernels)])
+
+
 class Record:
     """A file of results, opened for going on.
 
@@ -105,7 +117,7 @@ class Record:
                 _set_aside(path, reason)
                 lines = []
         if not lines:
-            lines = [{**asdict(origin), "platform": platform.platform()}]
+            lines = [{**asdict(origin), "platform": describe_machine()}]
             self._write(lines[0])
         self.platform = str(lines[0]["platform"])
         for line in lines[1:]:

@@ -8,12 +8,18 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from labelfold.reproduce.entry import Paper, Verdict
-from labelfold.reproduce.outcome import EntryOutcome, compare_with_printed, judge_entry
+from labelfold.reproduce.outcome import (
+    EntryOutcome,
+    compare_with_printed,
+    judge_entry,
+    number_of,
+)
 from labelfold.reproduce.runner import EntryRun
 from labelfold.reproduce.summary import LEVEL, Summary
 from labelfold.reproduce.tables import (
@@ -25,7 +31,7 @@ from labelfold.reproduce.tables import (
 )
 from labelfold.whole_file import replacing
 
-__all__ = ["REPORT", "write_entry", "write_report", "write_whole"]
+__all__ = ["REPORT", "list_reasons", "write_entry", "write_report", "write_whole"]
 
 REPORT = "report.md"
 QUICK_NOTICE = (
@@ -78,7 +84,10 @@ def _page(run: EntryRun, summary: Summary, verdicts: list[Verdict]) -> str:
     entry = run.entry
     parts = [f"# {escape_markdown(entry.name)}: {escape_markdown(entry.title)}"]
     parts += [QUICK_NOTICE] * run.origin.quick
-    parts += [_outcome_line(judge_entry(summary, verdicts), entry.why), entry.procedure.strip()]
+    parts += [_outcome_line(judge_entry(summary, verdicts)), entry.procedure.strip()]
+    reasons = list_reasons(judge_entry(summary, verdicts), _plain_verdicts(verdicts), entry.why)
+    if reasons:
+        parts += ["## Why", "\n".join(f"- {reason}" for reason in reasons)]
     if verdicts:
         parts += ["## Claims", markdown_table(verdict_table(verdicts))]
     parts += ["## Results"]
@@ -89,17 +98,41 @@ def _page(run: EntryRun, summary: Summary, verdicts: list[Verdict]) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _outcome_line(outcome: EntryOutcome, why: str) -> str:
+def list_reasons(
+    outcome: EntryOutcome, verdicts: Sequence[Mapping[str, Any]], why: str
+) -> list[str]:
+    """Say why claims of the paper do not hold in full and why numbers are off, as far as known.
+
+    Parameters
+    ----------
+    outcome : EntryOutcome
+        How the results compare with the paper.
+    verdicts : sequence of mapping
+        The claims in question, as they stand in the file of figures.
+    why : str
+        What the entry says of its numbers.
+    """
+    missing = [one for one in verdicts if not one["is_ours"] and one["verdict"] != "holds"]
+    reasons = []
+    for claim in dict.fromkeys(one["claim"] for one in missing):
+        known = dict.fromkeys(one["why"] for one in missing if one["claim"] == claim)
+        reason = " ".join(filter(None, known)) or "The reason is not known."
+        reasons.append(f"*{escape_markdown(claim)}*: {escape_markdown(reason)}")
+    if outcome.has_numbers_off:
+        reasons.append(f"*Numbers*: {escape_markdown(why or 'The reason is not known.')}")
+    return reasons
+
+
+def _outcome_line(outcome: EntryOutcome) -> str:
     """Say how the entry compares with the paper; nothing where it has nothing to compare with."""
     facts = []
     if outcome.claims:
-        facts.append(f"{outcome.describe_claims()} claims of the paper hold in full")
+        facts.append(f"claims of the paper that hold: {outcome.describe_claims()}")
     if outcome.comparisons:
         facts.append(f"numbers beside the paper's: {outcome.describe_numbers()}")
     if not facts:
         return ""
-    reason = f" {why}" if why and outcome.needs_reason else ""
-    return f"**Verdict: {outcome.outcome}.** {'; '.join(facts).capitalize()}.{reason}"
+    return f"**Verdict: {outcome.outcome}.** {'; '.join(facts).capitalize()}."
 
 
 def _facts(run: EntryRun, summary: Summary) -> list[str]:
@@ -148,9 +181,14 @@ def _plain(run: EntryRun, summary: Summary, verdicts: list[Verdict]) -> dict[str
                 **asdict(row.estimate),
                 "n_scored": row.n_scored,
                 "paper": None if row.printed is None else row.printed.value,
+                "number": number_of(row),
                 "verdict": compare_with_printed(row),
             }
             for row in summary.rows
         ],
-        "verdicts": [{**asdict(verdict), "is_ours": verdict.is_ours} for verdict in verdicts],
+        "verdicts": _plain_verdicts(verdicts),
     }
+
+
+def _plain_verdicts(verdicts: Sequence[Verdict]) -> list[dict[str, Any]]:
+    return [{**asdict(verdict), "is_ours": verdict.is_ours} for verdict in verdicts]

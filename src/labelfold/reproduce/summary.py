@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from labelfold.intervals import LEVEL, student_interval, wilson_interval
-from labelfold.reproduce.entry import Measurement, Printed, Setting, Task, Unit
+from labelfold.reproduce.entry import Judgement, Measurement, Printed, Setting, Task, Unit
 
 __all__ = [
     "LEVEL",
@@ -20,6 +20,7 @@ __all__ = [
     "Summary",
     "SummaryRow",
     "TaskResult",
+    "judge_below",
     "mean_over_seeds",
     "paired_difference",
     "summarise",
@@ -166,6 +167,13 @@ def paired_difference(first: SummaryRow, second: SummaryRow) -> Estimate:
     """Return the mean over common seeds of the first row's values minus the second's."""
     seeds = [seed for seed in first.values if seed in second.values]
     return mean_over_seeds([first.values[seed] - second.values[seed] for seed in seeds])
+
+
+def judge_below(difference: Estimate) -> Judgement:
+    """Judge whether a difference is below zero: with its whole interval, or undecided."""
+    low = difference.mean if difference.low is None else difference.low
+    high = difference.mean if difference.high is None else difference.high
+    return "holds" if high < 0 else "partly" if low <= 0 else "does not hold"
 
 
 def mean_over_seeds(values: Sequence[float]) -> Estimate:

@@ -48,7 +48,7 @@ def result_table(summary: Summary) -> Table:
 
 def verdict_table(verdicts: Sequence[Verdict]) -> Table:
     """Turn verdicts into rows of text, the first one being the header."""
-    rows = [[item.claim, item.paper, item.found, item.verdict] for item in verdicts]
+    rows = [[item.statement, item.paper, item.found, item.verdict] for item in verdicts]
     return [["claim", "the paper", "found here", "verdict"], *rows]
 
 

@@ -16,7 +16,7 @@ from labelfold.plotting.palette import OKABE_ITO
 from labelfold.reproduce.entry import Task
 from labelfold.spectral import CCDR, LaplacianEigenmaps
 
-__all__ = ["COLORS", "N_BANDS", "BandedRoll", "draw_seeds", "make_maps", "size_of"]
+__all__ = ["COLORS", "N_BANDS", "ROLLS", "BandedRoll", "draw_seeds", "make_maps", "size_of"]
 
 N_NEIGHBORS, BETA, N_COMPONENTS = 12, 1.0, 2  # CCDR-2005 section 4, maps as in Fig. 2
 N_BANDS = 6  # see the entry `bands`
@@ -60,6 +60,10 @@ class BandedRoll:
         width = (outer - inner) / (self.n_bands - self.has_half_ends)
         band = np.floor(coordinates[:, 0] / width + 0.5 * self.has_half_ends).astype(np.int64)
         return np.clip(band, 0, self.n_bands - 1) % 2
+
+
+# Readings of the classes that the paper shows in a picture only; see the entry `table-1`.
+ROLLS = (BandedRoll(N_BANDS), BandedRoll(4, has_half_ends=True, height=30.0))
 
 
 def size_of(task: Task, name: str) -> int:

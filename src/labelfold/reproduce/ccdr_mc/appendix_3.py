@@ -145,16 +145,18 @@ def _judge_dimension(summary: Summary, dimension: int) -> list[Verdict]:
     fewer, more = curves[min(curves)], curves[max(curves)]
     return [
         Verdict(
-            claim="The map of a subsample tends to the map of all rows as it grows "
-            f"({dimension} dimensions)",
+            claim="The map of a subsample tends to the map of all rows as it grows",
             paper="tends to it (appendix III, no figures)",
             found=f"distance at {sizes} rows: {found}",
             verdict=judge_all(falls),
+            reading=f"{dimension} dimensions",
+            why="The appendix assumes that all points of a class tend to one, so that it says "
+            "little of a map. In many dimensions distances fall slowly, and not at every step.",
         ),
         Verdict(
             claim="The mean of several maps is nearer to it than a single one "
             f"({dimension} dimensions)",
-            paper="a resampling method is announced, no figures",
+            paper="not in the paper, which announces a resampling method",
             found=f"{max(curves)} subsamples instead of {min(curves)}: "
             + ", ".join(f"{a:.2f} to {b:.2f}" for a, b in zip(fewer, more, strict=True)),
             verdict=judge_all([b < a for a, b in zip(fewer, more, strict=True)]),

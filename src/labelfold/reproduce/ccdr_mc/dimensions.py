@@ -25,7 +25,11 @@ DIMENSION, LOW, HIGH = "dimension", "interval from", "interval to"
 ONE_MORE = "largest class dimension + 1"
 PRINTED = (13, 7, 13, 10, 6, 13)
 CHOSEN = 14  # of the paper, "since CCDR does not necessarily yield an optimal embedding"
-TOLERANCE = 4
+TOLERANCE = 2
+WHY = (
+    "The paper does not say which rows, how many neighbours or which resampling it took. Ours come "
+    "out lower than its numbers, the least so on all rows and calibrated."
+)
 N_SEEDS = 5
 TRAINING, ALL = "training", "all"
 CALIBRATED, LIMIT = "calibrated", "limit"
@@ -94,44 +98,45 @@ def judge(summary: Summary) -> list[Verdict]:
         for rows, law, found in _found(summary, ONE_MORE)
         for row in found
     }
-    away = {name: np.subtract(means, PRINTED) for name, means in cases.items()}
-    printed = " ".join(map(str, PRINTED))
     return [
-        Verdict(
-            claim=f"Each class has the dimension of the paper's table, to {TOLERANCE} either way",
-            paper=printed,
-            found="; ".join(
-                f"{name}: {' '.join(f'{mean:.1f}' for mean in means)} (at most "
-                f"{np.abs(away[name]).max():.1f} away)"
-                for name, means in cases.items()
-            ),
-            verdict=judge_all([bool((np.abs(d) <= TOLERANCE).all()) for d in away.values()]),
-        ),
-        Verdict(
-            claim="Classes 1, 3 and 6 have more dimensions than class 4, and 4 more than 2 and 5",
-            paper=printed,
-            found="; ".join(
-                f"{name}: {min(one, three, six):.1f} or more, {four:.1f}, {max(two, five):.1f} or "
-                "less"
-                for name, (one, two, three, four, five, six) in cases.items()
-            ),
-            verdict=judge_all(
-                [
-                    min(one, three, six) > four > max(two, five)
-                    for one, two, three, four, five, six in cases.values()
-                ]
-            ),
-        ),
-        Verdict(
-            claim=f"The largest class dimension and one more is {CHOSEN}",
-            paper=f"13 + 1 = {CHOSEN}",
-            found="; ".join(
-                f"{name}: {' or '.join(f'{value:g}' for value in sorted(set(values)))}"
-                for name, values in choices.items()
-            ),
-            verdict=judge_all([value == CHOSEN for some in choices.values() for value in some]),
-        ),
+        *(_judge_classes(name, means) for name, means in cases.items()),
+        *(_judge_order(name, means) for name, means in cases.items()),
+        *(_judge_choice(name, values) for name, values in choices.items()),
     ]
+
+
+def _judge_classes(reading: str, means: list[float]) -> Verdict:
+    away = np.abs(np.subtract(means, PRINTED)).max()
+    return Verdict(
+        claim=f"Each class has the dimension of the paper's table, to {TOLERANCE} either way",
+        paper=" ".join(map(str, PRINTED)),
+        found=f"{' '.join(f'{mean:.1f}' for mean in means)} (at most {away:.1f} away)",
+        verdict=judge_all([bool(away <= TOLERANCE)]),
+        reading=reading,
+        why=WHY,
+    )
+
+
+def _judge_order(reading: str, means: list[float]) -> Verdict:
+    one, two, three, four, five, six = means
+    return Verdict(
+        claim="Classes 1, 3 and 6 have more dimensions than class 4, and 4 more than 2 and 5",
+        paper=" ".join(map(str, PRINTED)),
+        found=f"{min(one, three, six):.1f} or more, {four:.1f}, {max(two, five):.1f} or less",
+        verdict=judge_all([min(one, three, six) > four > max(two, five)]),
+        reading=reading,
+    )
+
+
+def _judge_choice(reading: str, values: list[float]) -> Verdict:
+    return Verdict(
+        claim=f"The largest class dimension and one more is {CHOSEN}",
+        paper=f"13 + 1 = {CHOSEN}",
+        found=" or ".join(f"{value:g}" for value in sorted(set(values))),
+        verdict=judge_all([value == CHOSEN for value in values]),
+        reading=reading,
+        why=WHY,
+    )
 
 
 def draw(summary: Summary) -> Figure:
@@ -176,13 +181,19 @@ INTRINSIC_DIMENSION = Entry(
         for rows, law in CASES
         for printed in (
             *(
-                Printed(value, {"rows": rows, "law": law, "class": number}, DIMENSION, goal="equal")
+                Printed(
+                    value,
+                    {"rows": rows, "law": law, "class": number},
+                    DIMENSION,
+                    goal="equal",
+                    number=f"class {number}",
+                )
                 for number, value in enumerate(PRINTED, start=1)
             ),
-            Printed(CHOSEN, {"rows": rows, "law": law}, ONE_MORE, goal="equal"),
+            Printed(CHOSEN, {"rows": rows, "law": law}, ONE_MORE, goal="equal", number="chosen"),
         )
     ),
     draw=draw,
     needs_data=True,
-    why=("The paper does not say which rows, how many neighbours or which resampling it took."),
+    why=WHY,
 )

@@ -13,13 +13,16 @@ __all__ = [
     "NEAREST",
     "NETWORK",
     "OF_THE_PAPER",
+    "OUT_OF_SAMPLE",
     "PCA_MAP",
     "PRINTED",
     "RAW",
     "REVIEWED",
+    "TRANSDUCTIVE",
 ]
 
 NETWORK, LINEAR, NEAREST = CLASSIFIERS = ("network", "linear", "k-NN")
+TRANSDUCTIVE, OUT_OF_SAMPLE = "transductive", "out of sample"  # whether a map has the test rows
 
 RAW, PCA_MAP, CCDR_MAP = OF_THE_PAPER = ("raw", "PCA", "CCDR")
 # Section III.B reviews these, and the paper has no figures for them.

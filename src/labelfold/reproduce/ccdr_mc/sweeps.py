@@ -25,6 +25,7 @@ from labelfold.reproduce.ccdr_mc.claims import (
 )
 from labelfold.reproduce.ccdr_mc.dimensions import ONE_MORE, choose_dimension
 from labelfold.reproduce.ccdr_mc.landsat import N_TEST, Landsat, graph_of, landsat_of
+from labelfold.reproduce.ccdr_mc.names import OUT_OF_SAMPLE, TRANSDUCTIVE
 from labelfold.reproduce.curves import draw_curve, name_curves, new_figure
 from labelfold.reproduce.entry import Entry, Measurement, Printed, Task
 from labelfold.reproduce.summary import Summary
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 __all__ = ["FIGURE_2", "FIGURE_3", "FIGURE_4"]
 
 N_SPLITS = 10
-TRANSDUCTIVE, OUT_OF_SAMPLE = "transductive", "out of sample"
 LINEAR, NEAREST = "linear", "3-NN"
 COLORS = dict(
     zip(
@@ -208,9 +208,6 @@ def _score(
     return measurements
 
 
-WHY = "On ten random splits of the same rows k-NN is best elsewhere than on the paper's one split."
-WHY_BETA = WHY + " The range in which the linear error is 9 to 9.5 % is narrower than the paper's."
-
 FIGURE_2 = Entry(
     name="figure-2",
     title="Errors on Landsat against β",
@@ -229,7 +226,6 @@ FIGURE_2 = Entry(
     ),
     draw=partial(draw, varied="beta", label="β", is_logarithmic=True),
     needs_data=True,
-    why=WHY_BETA,
 )
 
 FIGURE_3 = Entry(
@@ -252,7 +248,6 @@ FIGURE_3 = Entry(
     ),
     draw=partial(draw, varied="dimension", label="coordinates of the map"),
     needs_data=True,
-    why=WHY,
 )
 
 FIGURE_4 = Entry(
@@ -271,5 +266,4 @@ FIGURE_4 = Entry(
     ),
     draw=partial(draw, varied="neighbors", label="neighbours in the graph"),
     needs_data=True,
-    why=WHY,
 )

@@ -267,7 +267,8 @@ TABLE_1 = Entry(
     draw=draw_table_1,
     needs_data=True,
     why=(
-        "Least squares on raw and PCA features errs more here than printed; why is not known. "
-        "The network's printed 83 % on raw features looks like a training that failed."
+        "Least squares on raw and PCA features and the network on PCA features err more here than "
+        "printed; why is not known. The network's printed 83 % on raw features looks like a "
+        "training that failed."
     ),
 )

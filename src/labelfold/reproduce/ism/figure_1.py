@@ -154,6 +154,8 @@ def judge(summary: Summary) -> list[Verdict]:
             found=f"{_describe_strips(summary, NEIGHBORS)}; Isomap: "
             + _correlations(summary, map="Isomap"),
             verdict=_judge_strips(summary, NEIGHBORS),
+            why="Fewer distances are kept than the points can move by, so that loose spots are "
+            "drawn out. With angles kept as well the strip comes out whole.",
         ),
         Verdict(
             claim="With angles kept as well they unfold it into a strip",
@@ -241,6 +243,7 @@ def _judge_distances(summary: Summary) -> Verdict:
         paper='"the color gradient shows that local distances has been preserved"',
         found=f"rms errors: {'; '.join(texts)}",
         verdict=verdict,
+        why="They are kept in the 4 dimensions of the solve; the pictures have the first two.",
     )
 
 
@@ -284,9 +287,4 @@ UNFOLDING = Entry(
     run=run,
     judge=judge,
     draw=draw,
-    why=(
-        "Fewer distances are kept than 1,500 points in 4 dimensions can move by, so that "
-        "loose spots are drawn out; and no map into the plane keeps all distances. With "
-        "angles kept as well the strip comes out whole."
-    ),
 )

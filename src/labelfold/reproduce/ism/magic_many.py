@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,9 +25,11 @@ from labelfold.reproduce.ism.magic import (
 )
 from labelfold.reproduce.ism.magic_claims import (
     judge_dimension,
+    judge_kernels,
     judge_linear,
     judge_machines,
     judge_neighbors,
+    judge_training,
     judge_unfolding,
 )
 from labelfold.reproduce.summary import Summary
@@ -136,13 +139,24 @@ def run(task: Task, data_home: Path | None) -> list[Measurement]:
     return list(try_machines(draw, features, KERNELS, PENALTIES))
 
 
+WHY = (
+    "Maps of 12 neighbours score a point or two less here than printed, and with that about as "
+    "much as the linear machine; why is not known."
+)
+
+
 def judge(summary: Summary) -> list[Verdict]:
     """Judge what the paper concludes from its tables."""
-    return [
-        *judge_machines(summary, of_map=0.81, of_machine=0.8328),
-        *judge_linear(summary),
+    of_table_3 = [
+        *judge_machines(summary, of_map=0.81, of_machine=0.8328, why=WHY),
+        *judge_linear(summary, why=WHY),
         *judge_dimension(summary),
         *judge_neighbors(summary),
+    ]
+    return [
+        *(replace(verdict, item="Table 3") for verdict in of_table_3),
+        *judge_kernels(summary, "Table 4"),
+        *judge_training(summary),
         *judge_unfolding(summary),
     ]
 
@@ -197,7 +211,8 @@ MANY_LABELS = Entry(
     draw=draw,
     needs_data=True,
     why=(
-        "The paper's text says that scores grow with k and with the dimension, but in its own "
-        "table they do not."
+        "On raw features the linear kernel exhausts its steps, and Gaussian machines answer the "
+        "larger class for nearly all rows. Maps of 12 neighbours score a point or two less than "
+        "printed; why is not known."
     ),
 )

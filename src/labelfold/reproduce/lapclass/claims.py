@@ -6,10 +6,10 @@ A claim whose rows are missing, as in a quick run, is left out.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 
-from labelfold.reproduce.entry import Judgement, Verdict
+from labelfold.reproduce.entry import Judgement, Verdict, judge_readings
 from labelfold.reproduce.lapclass.names import (
     BEST_K,
     CHOSEN_K,
@@ -20,7 +20,7 @@ from labelfold.reproduce.lapclass.names import (
     PAPERS_RULE,
     SPREADING,
 )
-from labelfold.reproduce.summary import Estimate, Summary, SummaryRow, paired_difference
+from labelfold.reproduce.summary import Summary, SummaryRow, judge_below, paired_difference
 from labelfold.reproduce.tables import format_difference, format_estimate, format_value
 
 __all__ = ["Rows", "count_sizes", "judge_figure_2", "judge_order", "rows_by_labels"]
@@ -67,7 +67,9 @@ def rows_by_labels(summary: Summary, **setting: str | int) -> Rows:
     return dict(sorted(rows.items()))
 
 
-def judge_order(claim: str, paper: str, less: Rows, more: Rows) -> Iterator[Verdict]:
+def judge_order(
+    claim: str, paper: str, less: Rows, more: Rows, *, reading: str = "", why: str = ""
+) -> Iterator[Verdict]:
     """Judge whether the first errs less than the second for all numbers of labels they share."""
     shared = [labels for labels in less if labels in more]
     if not shared:
@@ -78,17 +80,21 @@ def judge_order(claim: str, paper: str, less: Rows, more: Rows) -> Iterator[Verd
         f"{format_value(more[labels].estimate.mean, 'share')}, {format_difference(gap)}"
         for labels, gap in gaps.items()
     ]
-    yield Verdict(claim, paper, "; ".join(texts), _below_zero(gaps.values()))
+    verdict = judge_readings([judge_below(gap) for gap in gaps.values()])
+    yield Verdict(claim, paper, "; ".join(texts), verdict, reading=reading, why=why)
 
 
 def compare_sizes(laplacian: dict[int, Rows], paper: str) -> Iterator[Verdict]:
     """Judge for every size and the next smaller one whether more unlabelled points help."""
     for large, small in pairwise(sorted(laplacian, reverse=True)):
         yield from judge_order(
-            f"More unlabelled points help: {large:,} rather than {small:,} points",
+            "More unlabelled points help",
             paper,
             laplacian[large],
             laplacian[small],
+            reading=f"{large:,} rather than {small:,} points",
+            why="With 20 labels the rule takes 4 eigenvectors for 10 classes, which does not get "
+            "better with more points.",
         )
 
 
@@ -153,6 +159,8 @@ def _nearly_as_good(laplacian: Rows, nearest: Rows, honest: Rows, chosen: Rows) 
         f"of the best k; k-NN does as well with about {_labels_needed(nearest, ours)} labels"
         + _with_penalty(chosen, 100),
         verdict=verdict,
+        why="The paper has curves and no numbers; up to a quarter more errors count as nearly as "
+        "well. With a chosen penalty the classifier errs less than k-NN with 5,000 labels.",
     )
 
 
@@ -167,7 +175,9 @@ def _slightly_better(laplacian: Rows, nearest: Rows, honest: Rows, chosen: Rows)
         f"{format_difference(gaps[1])}; k-NN does as well with about "
         f"{_labels_needed(nearest, laplacian[500].estimate.mean)} labels"
         + _with_penalty(chosen, 500),
-        verdict=_below_zero(gaps[:1]),
+        verdict=judge_below(gaps[0]),
+        why="The paper has curves and no numbers. The two are within half a point of each other "
+        "here, and nearly level with a chosen penalty.",
     )
 
 
@@ -195,7 +205,8 @@ def _almost_all_labeled(laplacian: dict[int, Rows], nearest: dict[int, Rows]) ->
             if labels > size // 2 and labels in nearest[size]:
                 gap = paired_difference(rows[labels], nearest[size][labels])
                 yield Verdict(
-                    claim=f"With almost all labelled, {labels:,} of {size:,}, it is close to k-NN",
+                    claim="With almost all labelled it is close to k-NN",
+                    reading=f"{labels:,} of {size:,}",
                     paper="close to that of k-NN",
                     found=f"{format_estimate(rows[labels].estimate)}, best k-NN "
                     f"{format_estimate(nearest[size][labels].estimate)}, {format_difference(gap)}",
@@ -207,14 +218,6 @@ def _with_penalty(chosen: Rows, labels: int) -> str:
     if labels not in chosen:
         return ""
     return f". With a chosen penalty it errs by {format_estimate(chosen[labels].estimate)}"
-
-
-def _below_zero(gaps: Iterable[Estimate]) -> Judgement:
-    differences = list(gaps)
-    below = [gap.high is not None and gap.high < 0 for gap in differences]
-    if all(below):
-        return "holds"
-    return "partly" if any(gap.mean < 0 for gap in differences) else "does not hold"
 
 
 def _labels_needed(rows: Rows, error: float) -> str:

@@ -178,8 +178,4 @@ FIGURE_2 = Entry(
     judge=judge_figure_2,
     draw=draw,
     needs_data=True,
-    why=(
-        "The paper has curves and no numbers, and its words are taken strictly here. With 20 "
-        "labels its rule has 4 eigenvectors for 10 classes, where more points do not help."
-    ),
 )

@@ -13,7 +13,16 @@ from labelfold.datasets import load_newsgroups_vectorized
 from labelfold.exceptions import HubnessWarning
 from labelfold.graph import NeighborGraph
 from labelfold.plotting.palette import OKABE_ITO
-from labelfold.reproduce.entry import Entry, Judgement, Measurement, Printed, Setting, Task, Verdict
+from labelfold.reproduce.entry import (
+    OF_THE_TEXT,
+    Entry,
+    Judgement,
+    Measurement,
+    Printed,
+    Setting,
+    Task,
+    Verdict,
+)
 from labelfold.reproduce.lapclass.claims import Rows, count_sizes, judge_order, rows_by_labels
 from labelfold.reproduce.lapclass.error_curves import Style, draw_panels
 from labelfold.reproduce.lapclass.names import BEST_K, LAPLACIAN, NEAREST, PAPERS_RULE
@@ -36,7 +45,8 @@ N_PRINTED = 19_935
 VERY_FEW = (50, 100)
 SMALL = 0.05  # difference of errors
 
-N_ARTICLES = "articles"
+N_ARTICLES = "articles that the data set has"
+NEARLY_ALL = 0.001  # of the articles that may be more or fewer
 HUB, SKEWNESS, ANTIHUBS = (
     "articles that have the hub among their 8 nearest",
     "skewness of the occurrences",
@@ -79,11 +89,12 @@ def run(task: Task, data_home: Path | None) -> list[Measurement]:
     if task.setting["rule"] == NEAREST:
         return measure_nearest(samples, numbers, metric=metric, length=LIST_LENGTH, setting={})
     measurements = []
+    n_left = newsgroups(data_home).X.shape[0]
     for sample in samples:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", HubnessWarning)  # rows of their own tell of hubs
             graph = make_model(metric=metric).build_graph(sample.X)
-        measurements += _describe(graph, draw=min(sample.orders))
+        measurements += _describe(graph, n_left, draw=min(sample.orders))
         measurements += measure_laplacian(sample, graph, numbers, setting={})
     return measurements
 
@@ -141,15 +152,18 @@ def draw(summary: Summary) -> Figure:
     return draw_panels(summary, panels)
 
 
-def _describe(graph: NeighborGraph, *, draw: int) -> list[Measurement]:
-    """Return the number of articles, and how unevenly they are among the nearest of others."""
+def _describe(graph: NeighborGraph, n_left: int, *, draw: int) -> list[Measurement]:
+    """Return how many articles there are, and how unevenly they are among the nearest of others."""
     statistics = graph.statistics
     return [
-        Measurement(statistics.n_points, measure=N_ARTICLES, unit="choice", draw=draw),
+        Measurement(n_left, measure=N_ARTICLES, unit="choice", draw=draw),
         Measurement(statistics.largest_occurrence, measure=HUB, unit="number", draw=draw),
         Measurement(statistics.occurrence_skewness, measure=SKEWNESS, unit="number", draw=draw),
         Measurement(statistics.share_of_antihubs, measure=ANTIHUBS, draw=draw),
     ]
+
+
+WHY = "The paper's list of 500 words is not printed, so that some articles more or fewer are left."
 
 
 def _judge_articles(summary: Summary) -> list[Verdict]:
@@ -162,7 +176,13 @@ def _judge_articles(summary: Summary) -> list[Verdict]:
             claim=f"{N_PRINTED:,} articles are left",
             paper=f"{N_PRINTED:,}",
             found=f"{n:,}; the paper's list of 500 words is not printed",
-            verdict="holds" if n == N_PRINTED else "partly",
+            verdict="holds"
+            if n == N_PRINTED
+            else "partly"
+            if abs(n - N_PRINTED) <= NEARLY_ALL * N_PRINTED
+            else "does not hold",
+            item=OF_THE_TEXT,
+            why=WHY,
         )
     ]
 
@@ -217,7 +237,7 @@ FIGURE_3 = Entry(
     name="figure-3",
     title="Errors on 20 Newsgroups against the number of labelled articles",
     procedure=PROCEDURE,
-    edition=1,
+    edition=2,
     tasks=list_tasks,
     run=run,
     judge=judge,
@@ -231,8 +251,5 @@ FIGURE_3 = Entry(
     ),
     draw=draw,
     needs_data=True,
-    why=(
-        "The paper's list of 500 words is not printed, so that some articles more or fewer "
-        "are left."
-    ),
+    why=WHY,
 )
