@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pickle
 from types import SimpleNamespace
 
 import matplotlib as mpl
@@ -102,8 +103,64 @@ def test_bars_and_guessing(ax):
     assert list(display.bars_) == ["a"]
     assert display.bars_["a"].patches[0].get_width() == 0.2
     assert set(display.chance_.get_xdata()) == {0.5}
-    assert display.chance_text_.xy[0] == 0.5
+    assert display.chance_text_.get_position()[0] == 0.5
     assert [text.strip() for text in words(display)] == ["no result"]
+
+
+@pytest.mark.parametrize("layout", ["constrained", None])
+@pytest.mark.parametrize("title", ["2 dimensions", "My title"])
+def test_titles_stand_above_the_name_of_guessing(title, layout):
+    ax = Figure(layout=layout).subplots()
+    values = [[0.2], [0.6]]
+    display = ComparisonDisplay(["a", "b"], [2], values, values, values, chance=0.3).plot(ax)
+    assert ax.get_title() == "2 dimensions"
+    ax.set_title(title)
+    ax.figure.draw_without_rendering()
+    name = display.chance_text_.get_window_extent()
+    assert name.y1 <= ax.title.get_window_extent().y0
+    assert (name.x0 + name.x1) / 2 == pytest.approx(ax.transData.transform((0.3, 0))[0], abs=1)
+
+
+@pytest.mark.parametrize("dims", [[2], [2, 3]])
+def test_names_are_no_formulas(ax, dims):
+    names = ["cost $a and $b_", "$\\frac$", "$_$"]
+    values = np.repeat([[0.2], [0.3], [np.nan]], len(dims), axis=1)
+    display = ComparisonDisplay(names, dims, values, values, values).plot(ax)
+    display.figure_.draw_without_rendering()
+    if len(dims) > 1:
+        assert words(display) == names[:2]
+        assert ax.get_title() == "No result: $_$"
+    else:
+        assert [label.get_text() for label in ax.get_yticklabels()] == names
+
+
+def test_a_wide_span_of_dimensions_is_logarithmic(ax):
+    dims = [500, 1, 2, 5, 50]
+    values = np.array([[0.5, 0.1, 0.2, 0.3, 0.4]] * 2)
+    display = ComparisonDisplay(["a", "b"], dims, values, values, values).plot(ax)
+    assert ax.get_xscale() == "log"
+    line = display.errorbars_["b"].lines[0]
+    np.testing.assert_array_equal(line.get_ydata(), [0.1, 0.2, 0.3, 0.4, 0.5])
+    np.testing.assert_allclose(line.get_xdata(), [1, 2, 5, 50, 500], rtol=0.1)
+    labels = [label.get_text() for label in ax.get_xticklabels()]
+    assert labels == ["1", "2", "5", "50", "500"]
+
+
+def test_markers_on_zero_are_not_cut(ax):
+    values = [[0.2, 0.0]]
+    display = ComparisonDisplay(["a"], [2, 3], values, values, values).plot(ax)
+    above = ax.transData.transform((2, 0))[1] - ax.get_window_extent().y0
+    size = display.errorbars_["a"].lines[0].get_markersize() * display.figure_.dpi / 72
+    assert above >= size / 2
+
+
+@pytest.mark.parametrize("dims", [[2], [2, 3], [1, 100]])
+def test_a_drawn_display_can_be_pickled(dims):
+    values = np.full((2, len(dims)), 0.2)
+    display = ComparisonDisplay(["a", "b"], dims, values, values, 2 * values, chance=0.1).plot()
+    again = pickle.loads(pickle.dumps(display))
+    again.figure_.draw_without_rendering()
+    assert words(again) == words(display)
 
 
 def test_nothing_but_failures(ax):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pickle
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -98,7 +100,8 @@ def test_first_rounds_far_above_are_cut_off_and_told(axes):
     display = ConvergenceDisplay(STEPS, ERROR, OBJECTIVE).plot(axes)
     assert axes[1].get_ylim() == (0, pytest.approx(1.5 * 10.5))
     assert words(display) == ["1 round above, up to 90"]
-    ConvergenceDisplay(STEPS, ERROR, [9.0, 9.5, 10.0, 10.0]).plot(axes)
+    two = ConvergenceDisplay(STEPS, ERROR, [90.0, 80.0, 11.0, 10.5]).plot(axes)
+    assert words(two) == ["2 rounds above, up to 90"]
 
 
 def test_nothing_is_cut_off_where_nothing_is_far_above(axes):
@@ -144,6 +147,38 @@ def test_axes():
     assert alone.ax_ is ax
     assert (alone.objective_ax_, alone.objective_, alone.bound_) == (None, None, None)
     assert ax.get_xlabel() == "steps of the solver"
+
+
+def test_two_axes_in_any_form():
+    for shape in ((2, 1), (1, 2)):
+        axes = Figure().subplots(*shape, squeeze=False)
+        display = ConvergenceDisplay(STEPS, ERROR, OBJECTIVE).plot(axes)
+        assert [display.ax_, display.objective_ax_] == axes.ravel().tolist()
+
+
+def test_axes_side_by_side_have_a_label_each(axes):
+    left, right = Figure().subplots(1, 2)
+    ConvergenceDisplay(STEPS, ERROR, OBJECTIVE).plot([left, right])
+    assert left.get_xlabel() == right.get_xlabel() == "steps of the solver"
+    ConvergenceDisplay(STEPS, ERROR, OBJECTIVE).plot(axes)
+    assert [ax.get_xlabel() for ax in axes] == ["", "steps of the solver"]
+
+
+def test_titles_stand_above_the_ranks():
+    display = ConvergenceDisplay(STEPS, ERROR, OBJECTIVE, rank=[2, 2, 3, 3]).plot()
+    display.ax_.set_title("My title")
+    display.figure_.draw_without_rendering()
+    rank = display.text_[-1].get_window_extent()
+    assert rank.y1 <= display.ax_.title.get_window_extent().y0
+
+
+def test_a_drawn_display_can_be_pickled():
+    display = ConvergenceDisplay(
+        STEPS, ERROR, OBJECTIVE, rank=[2, 2, 3, 3], tol=0.1, bound=11.0, final_error=0.01
+    ).plot()
+    again = pickle.loads(pickle.dumps(display))
+    again.figure_.draw_without_rendering()
+    assert words(again) == words(display)
 
 
 def test_style_can_be_changed_under_any_alias(axes):

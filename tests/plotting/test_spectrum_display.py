@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -12,7 +13,10 @@ from matplotlib.figure import Figure
 from sklearn.base import BaseEstimator
 from sklearn.decomposition import KernelPCA
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+import labelfold
 from labelfold.classify import LaplacianClassifier, ManifoldClassifier
 from labelfold.plotting.spectrum_display import SpectrumDisplay
 from labelfold.semidefinite import IsometricSeparationMap, MaximumVarianceUnfolding
@@ -79,6 +83,54 @@ def test_variance_is_drawn_as_shares_on_a_logarithmic_scale(ax):
     assert ax.get_yscale() == "log"
     assert ax.get_ylabel() == "share of the variance"
     assert ax.yaxis.get_major_formatter()(0.001, 0) == "0.1%"
+
+
+def test_what_is_said_of_variances_is_sorted_with_them(ax):
+    display = SpectrumDisplay(
+        [0.1, 9.0, 0.9], kind="variance", fragile=[1], unconverged=[0, 2], residuals=[0.5, 0, 0.2]
+    )
+    np.testing.assert_array_equal(display.values, [9.0, 0.9, 0.1])
+    np.testing.assert_array_equal(display.residuals, [0, 0.2, 0.5])
+    assert (display.fragile, display.unconverged) == ([0], [1, 2])
+    display.plot(ax, scale="linear")
+    np.testing.assert_allclose(display.fragile_.get_xydata(), [[1, 0.9]])
+    np.testing.assert_allclose(display.unconverged_.get_xydata(), [[2, 0.09], [3, 0.01]])
+    (bars,) = display.residuals_.lines[2]  # shares too
+    np.testing.assert_allclose(
+        bars.get_segments(), [[[2, 0.07], [2, 0.11]], [[3, -0.04], [3, 0.06]]]
+    )
+    assert ax.get_ylim()[1] < 1.2
+
+
+@pytest.mark.parametrize("values", [[5.0, 3.0, 2.0], [1.0, 1e-3], [1.0]])
+def test_shares_are_written_in_one_way(ax, values):
+    SpectrumDisplay(values, kind="variance").plot(ax)
+    ax.figure.draw_without_rendering()
+    labels = ax.get_yticklabels() + ax.get_yticklabels(minor=True)
+    shown = {label.get_text() for label in labels} - {""}
+    assert len(shown) > 1
+    assert all(text.endswith("%") and float(text[:-1]) <= 100 for text in shown)
+
+
+@pytest.mark.parametrize("layout", ["constrained", None])
+@pytest.mark.parametrize("kind", ["variance", "eigenvalues"])
+def test_titles_stand_above_the_words(kind, layout):
+    ax = Figure(layout=layout).subplots()
+    display = SpectrumDisplay([9.0, 0.99, 0.005, 0.005], kind=kind, n_components=1).plot(ax)
+    assert len(display.text_) == 2
+    ax.set_title("My title")
+    ax.figure.draw_without_rendering()
+    band, gap = (text.get_window_extent() for text in display.text_)
+    assert band.y1 <= gap.y0 + 2
+    assert gap.y1 <= ax.title.get_window_extent().y0
+
+
+@pytest.mark.parametrize("kind", ["variance", "eigenvalues"])
+def test_a_drawn_display_can_be_pickled(kind):
+    display = SpectrumDisplay(GRAM, kind=kind, n_components=1, fragile=[1]).plot()
+    again = pickle.loads(pickle.dumps(display))
+    again.figure_.draw_without_rendering()
+    assert words(again) == words(display)
 
 
 def test_those_of_the_map_are_set_apart(ax):
@@ -275,6 +327,24 @@ def test_from_a_laplacian_classifier_and_its_basis(ax, clusters):
     np.testing.assert_array_equal(display.residuals, basis.certificate.residuals)
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        LaplacianClassifier(n_neighbors=24),
+        LaplacianEigenmaps(3, n_neighbors=24, normalization="none"),
+        LaplacianEigenmaps(3, n_neighbors=24),
+    ],
+)
+def test_from_a_compact_file(ax, clusters, tmp_path, model):
+    labelfold.save(model.fit(*clusters), tmp_path / "model.labelfold", compact=True)
+    again = labelfold.load(tmp_path / "model.labelfold")
+    display = SpectrumDisplay.from_estimator(again, ax=ax)
+    np.testing.assert_array_equal(display.values, model.eigenvalues_)
+    # Weights, by which residuals of an unnormalised Laplacian are scaled, are left out.
+    is_known = getattr(model, "normalization", "none") == "degree"
+    assert (display.residuals is not None) == is_known
+
+
 @pytest.mark.parametrize("model", [MarginalFisherAnalysis(3), SupervisedLLE(4)])
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_residuals_in_other_units_are_left_out(ax, clusters, model):
@@ -301,6 +371,13 @@ def test_not_fitted():
 def test_no_spectrum():
     with pytest.raises(ValueError, match=r"StandIn keeps neither spectrum_ nor eigenvalues_"):
         SpectrumDisplay.from_estimator(StandIn().fit())
+
+
+def test_a_pipeline(clusters):
+    pipe = make_pipeline(StandardScaler(), CCDR(2, n_neighbors=24)).fit(*clusters)
+    with pytest.raises(ValueError, match=r"Pipeline keeps no spectrum.*pipe\[-1\].* CCDR"):
+        SpectrumDisplay.from_estimator(pipe)
+    assert SpectrumDisplay.from_estimator(pipe[-1]).values.shape == (2,)
 
 
 def test_a_namespace_is_no_estimator():

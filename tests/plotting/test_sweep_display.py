@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pickle
 from types import SimpleNamespace
 
 import matplotlib as mpl
@@ -10,9 +11,11 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
 from labelfold.classify import LaplacianClassifier
@@ -104,9 +107,10 @@ def test_numbers_are_drawn_in_order(ax):
     ("values", "scale"),
     [
         ([0.01, 1, 1.01], "log"),
-        ([1, 10, 100], "linear"),
-        ([0, 1, 1000], "linear"),
-        ([-1, 1, 1000], "linear"),
+        ([0.1, 1, 10], "log"),
+        ([1, 10, 99], "linear"),
+        ([0, 500, 1000], "linear"),
+        ([-1, 1], "linear"),
         ([0.5], "linear"),
     ],
 )
@@ -125,7 +129,18 @@ def test_lines_of_a_logarithmic_axis_are_as_far_apart_everywhere(ax):
     np.testing.assert_allclose(ratio, 10**0.3)
 
 
-@pytest.mark.parametrize("values", [["b", "a", None], [True, False, 3], [1, "auto", 2]])
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["b", "a", None],
+        [True, False, 3],
+        [1, "auto", 2],
+        [0.1, 1, np.inf],
+        [np.nan, 1, 2],
+        [0, 1, 1000],
+        [0, 0.1, 10],
+    ],
+)
 def test_other_values_stand_side_by_side_without_lines(ax, values):
     display = SweepDisplay(values, [0.3, 0.1, 0.2]).plot(ax)
     places, errors = line_of(display.errorbars_[0])
@@ -133,6 +148,47 @@ def test_other_values_stand_side_by_side_without_lines(ax, values):
     np.testing.assert_array_equal(errors, [0.3, 0.1, 0.2])
     assert display.errorbars_[0].lines[0].get_linestyle() == "None"
     assert [label.get_text() for label in ax.get_xticklabels()] == [str(one) for one in values]
+
+
+def test_an_infinite_value_can_be_the_chosen_one(ax):
+    display = SweepDisplay([0.1, 1.0, np.inf], [0.3, 0.2, 0.1], chosen=(0, 2)).plot(ax)
+    np.testing.assert_array_equal(display.chosen_.get_xydata(), [[2, 0.1]])
+    assert ax.get_xlim()[1] > 2
+
+
+def test_markers_on_zero_are_not_cut(ax):
+    display = SweepDisplay([1, 2], [0.3, 0.0], chosen=(0, 1)).plot(ax)
+    points = 72 / display.figure_.dpi
+    above = ax.transData.transform((2, 0))[1] - ax.get_window_extent().y0
+    assert above * points >= display.chosen_.get_markersize() / 2
+    assert 0 in ax.get_yticks()
+
+
+def test_a_title_stands_above_the_word_of_the_star():
+    display = SweepDisplay([1, 2, 3], [0.3, 0.1, np.nan], chosen=(0, 1)).plot()
+    for title in (display.ax_.get_title(), "My title"):
+        display.ax_.set_title(title, x=0.5)
+        display.figure_.draw_without_rendering()
+        word, box = (text.get_window_extent() for text in (display.text_[-1], display.ax_.title))
+        assert word.y1 <= box.y0
+
+
+def test_a_long_measure_is_wrapped():
+    measure = "1 − neg_mean_squared_error, mean of 3 splits with 80% intervals"
+    display = SweepDisplay([1, 2], [0.3, 0.1], measure=measure).plot()
+    display.figure_.draw_without_rendering()
+    box = display.ax_.yaxis.label.get_window_extent()
+    assert box.y0 >= 0
+    assert box.y1 <= display.figure_.bbox.y1
+    assert display.ax_.get_ylabel().split() == measure.split()
+
+
+@pytest.mark.parametrize("values", [[1, 2], [0.01, 10], ["a", "b"]])
+def test_a_drawn_display_can_be_pickled(values):
+    display = SweepDisplay(values, [0.3, 0.1], names=["a"], chosen=(0, 1)).plot()
+    again = pickle.loads(pickle.dumps(display))
+    again.figure_.draw_without_rendering()
+    assert words(again) == ["a", "chosen"]
 
 
 def test_several_lines_have_names_colours_and_markers(ax):
@@ -155,6 +211,8 @@ def test_what_has_no_result_is_left_out_and_named(ax):
     assert ax.get_title() == "No result: 2 (a)"
     SweepDisplay(range(6), [0.1, *[np.nan] * 5]).plot(ax)
     assert ax.get_title() == "No result: 1; 2; 3 and 2 more"
+    SweepDisplay(range(3), [0.1, np.nan, np.nan], tried=[True, True, False]).plot(ax)
+    assert ax.get_title() == "No result: 1"
 
 
 def test_the_chosen_one_has_a_star(ax):
@@ -260,6 +318,66 @@ def test_candidates_without_the_parameter_are_left_out(ax):
     np.testing.assert_allclose(display.errors, [[0.1, 0.2], [np.nan, 0.4]])
     assert display.names == ["b=5", "b=7"]
     assert display.chosen is None
+    assert ax.get_title() == ""  # what was not tried has not failed
+
+
+def test_names_of_lines_are_short_and_differ(ax):
+    candidates = grid(a=[1, 2], gamma=[10 ** (-1 / 3), 0.5, 1000], seed=[1000001, 1000002])
+    display = SweepDisplay.from_estimator(Search().fit(candidates, np.ones((12, 1))), param="a")
+    assert display.names == [
+        f"gamma={gamma}, seed={seed}"
+        for gamma in ("0.4642", "0.5", "1000")
+        for seed in (1000001, 1000002)
+    ]
+
+
+def test_values_that_are_not_finite(ax):
+    candidates = grid(C=[np.inf, 1.0, np.nan, 0.1], k=[1, 2])
+    search = Search().fit(candidates, np.linspace(0, 0.7, 8)[:, None], best=1)
+    display = SweepDisplay.from_estimator(search, param="C", ax=ax)
+    np.testing.assert_array_equal(display.values, [0.1, 1.0, np.inf, np.nan])
+    np.testing.assert_allclose(display.errors[0], [0.4, 0.8, 1.0, 0.6])
+    assert display.chosen == (1, 2)
+
+
+def test_halving_searches_have_lines_of_equal_budgets(ax):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 60)
+    X = rng.normal(size=(120, 3)) + y[:, None]
+    tree = DecisionTreeClassifier(random_state=0)
+    forest = RandomForestClassifier(random_state=0)
+    for search in (
+        HalvingGridSearchCV(tree, {"max_depth": [1, 2, 4, 8]}, min_resources=20, random_state=0),
+        HalvingGridSearchCV(
+            forest, {"max_depth": [1, 2, 4, 8]}, resource="n_estimators", max_resources=9, cv=2
+        ),
+    ):
+        display = SweepDisplay.from_estimator(search.fit(X, y), ax=ax)
+        found = search.cv_results_
+        sizes = np.unique(found["n_resources"])
+        assert len(sizes) > 1
+        assert display.names == [f"{search.resource}={size}" for size in sizes]
+        for candidate, size, score in zip(
+            found["params"], found["n_resources"], found["mean_test_score"], strict=True
+        ):
+            row, column = np.searchsorted(sizes, size), [1, 2, 4, 8].index(candidate["max_depth"])
+            assert display.errors[row, column] == pytest.approx(1 - score)
+        assert not np.isnan(display.errors[0]).any()
+        assert np.isnan(display.errors[-1]).any()
+        assert display.chosen[0] == len(sizes) - 1
+        assert ax.get_title() == ""  # those that were dropped have not failed
+
+
+def test_the_best_at_each_budget(ax):
+    candidates = [*grid(a=[1, 2], b=[3, 4]), {"a": 1, "b": 4}]
+    search = Search().fit(candidates, [[0.9], [0.8], [0.3], [0.4], [0.7]], best=4)
+    search.resource, search.cv_results_["n_resources"] = "n_samples", [10, 10, 10, 10, 20]
+    display = SweepDisplay.from_estimator(search, param="a", others="best", ax=ax)
+    assert display.names == ["best over b, n_samples=10", "best over b, n_samples=20"]
+    np.testing.assert_allclose(display.errors, [[0.1, 0.6], [0.3, np.nan]])
+    assert display.chosen == (1, 0)
+    with pytest.raises(ValueError, match="varies 2 parameters: name one by param, of a, b"):
+        SweepDisplay.from_estimator(search)
 
 
 def test_values_that_are_estimators_or_arrays(ax):
@@ -396,6 +514,9 @@ def test_bad_predictions(given, message):
         ({"names": ["a", "b"]}, "names has 2 entries for 1 lines"),
         ({"lows": np.zeros((2, 2))}, r"lows has shape \(2, 2\) but errors has \(1, 2\)"),
         ({"values": [], "errors": []}, "for 0 values"),
+        ({"chosen": (0, 7)}, r"chosen=\(0, 7\) is out of range for 1 lines of 2 values: pass"),
+        ({"chosen": (-1, 0)}, r"chosen=\(-1, 0\) is out of range"),
+        ({"tried": [True]}, r"tried has shape \(1, 1\) but errors has \(1, 2\)"),
     ],
 )
 def test_bad_arguments(given, message):

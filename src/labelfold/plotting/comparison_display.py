@@ -10,12 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from labelfold.plotting.lines import (
     NOTE_COLOR,
-    LineStyle,
-    fade_intervals,
+    draw_errors,
     line_styles,
     name_ends,
-    shifts_of,
+    reach_of,
+    write_above,
 )
+from labelfold.plotting.palette import ClassStyle
+from labelfold.plotting.value_axis import place_values, start_at_zero
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,14 +28,13 @@ if TYPE_CHECKING:
 
 __all__ = ["ComparisonDisplay"]
 
-SHARE_OF_GAP = 0.25  # between two dimensions, that the intervals of one take up
-
 
 class ComparisonDisplay:
     """Picture of errors against the dimension, with intervals.
 
-    Each method has a line in its own colour and marker with its name at the end. For a single
-    dimension there is a bar a method. A method without any result is named, and not drawn.
+    Each method has a line in its own colour and marker with its name at the end. Dimensions that
+    span a factor of 100 or more stand on a logarithmic axis. For a single dimension there is a bar
+    a method. A method without any result is named, and not drawn.
 
     It is recommended to use :meth:`from_comparison`, or
     :meth:`labelfold.evaluate.Comparison.plot`, which does the same. All parameters are stored as
@@ -205,7 +206,7 @@ class ComparisonDisplay:
         error_axis.set_label_text("error on hidden labels")
         return self
 
-    def _draw_bars(self, ax: Axes, styles: list[LineStyle], options: dict[str, Any]) -> None:
+    def _draw_bars(self, ax: Axes, styles: list[ClassStyle], options: dict[str, Any]) -> None:
         places = np.arange(len(self.methods))
         for place, (name, style) in enumerate(zip(self.methods, styles, strict=True)):
             error = self.errors[place, 0]
@@ -214,70 +215,54 @@ class ComparisonDisplay:
                 continue
             self.bars_[name] = ax.barh(place, error, height=0.7, color=style.color, alpha=0.6)
             given = {"fmt": "none", "ecolor": style.text_color, "elinewidth": 2, **options}
-            around = self._around(place)
+            around = reach_of(self.errors[place], self.lows[place], self.highs[place])
             self.errorbars_[name] = ax.errorbar([error], [place], xerr=around, **given)
-        ax.set_yticks(places, self.methods)
+        ax.set_yticks(places, self.methods, parse_math=False)  # a name may hold a dollar
         ax.invert_yaxis()  # the first method on top
         ax.set_xlim(left=0)
         ax.set_title(f"{self.dims[0]} {'dimension' if self.dims[0] == 1 else 'dimensions'}")
 
-    def _draw_lines(self, ax: Axes, styles: list[LineStyle], options: dict[str, Any]) -> None:
-        from matplotlib.cbook import normalize_kwargs
-        from matplotlib.lines import Line2D
-
+    def _draw_lines(self, ax: Axes, styles: list[ClassStyle], options: dict[str, Any]) -> None:
         order = np.argsort(self.dims)
-        places = np.asarray(self.dims)[order]
-        # Side by side, so that the intervals of one dimension can be told apart.
-        width = SHARE_OF_GAP * float(np.diff(places).min())
-        shifts = shifts_of(len(styles), width)
-        ends: list[tuple[float, str, LineStyle]] = []
+        errors, lows, highs = self.errors[:, order], self.lows[:, order], self.highs[:, order]
+        places = place_values(ax, [self.dims[column] for column in order], len(styles))
+        ends: list[tuple[float, str, ClassStyle]] = []
         for row, (name, style) in enumerate(zip(self.methods, styles, strict=True)):
-            errors = self.errors[row][order]
-            known = np.flatnonzero(~np.isnan(errors))
+            known = np.flatnonzero(~np.isnan(errors[row]))
             if len(known) == 0:
                 continue
-            given = {
-                "color": style.color,
-                "marker": style.marker,
-                "markeredgecolor": style.text_color,
-                "elinewidth": 3,
-                **normalize_kwargs(options, Line2D),
-            }
-            bars = ax.errorbar(
-                places + shifts[row], errors, yerr=self._around(row)[:, order], **given
+            reach = reach_of(errors[row], lows[row], highs[row])
+            self.errorbars_[name] = draw_errors(
+                ax, places[row], errors[row], reach, style, options, joined=True
             )
-            fade_intervals(bars)
-            self.errorbars_[name] = bars
-            ends.append((float(errors[known[-1]]), name, style))
-        ax.set_ylim(bottom=0)
+            ends.append((float(errors[row, known[-1]]), name, style))
+        start_at_zero(ax, errors)
         if ends:
             heights, names, drawn = zip(*ends, strict=True)
             self.text_ = name_ends(ax, heights, names, drawn)
         absent = [name for name in self.methods if name not in self.errorbars_]
         if absent:
-            ax.set_title(f"No result: {', '.join(absent)}", color=NOTE_COLOR, fontsize="medium")
-        ax.set_xticks(places)
+            title = f"No result: {', '.join(absent)}"
+            ax.set_title(title, color=NOTE_COLOR, fontsize="medium", parse_math=False)
         ax.set_xlabel("dimension")
 
     def _draw_chance(self, ax: Axes, chance: float, is_upright: bool) -> None:
         draw_guide = ax.axhline if is_upright else ax.axvline
         self.chance_ = draw_guide(chance, color=NOTE_COLOR, linestyle="--", zorder=0)
-        if chance < (ax.get_ylim() if is_upright else ax.get_xlim())[1]:
-            place = (0.0, chance) if is_upright else (chance, 1.0)
+        if chance >= (ax.get_ylim() if is_upright else ax.get_xlim())[1]:
+            return
+        words = "by guessing"
+        if is_upright:
             self.chance_text_ = ax.annotate(
-                "by guessing",
-                place,
-                xycoords=ax.get_yaxis_transform() if is_upright else ax.get_xaxis_transform(),
-                xytext=(3, 2) if is_upright else (0, 2),
+                words,
+                (0.0, chance),
+                xycoords=ax.get_yaxis_transform(),
+                xytext=(3, 2),
                 textcoords="offset points",
-                ha="left" if is_upright else "center",
                 color=NOTE_COLOR,
             )
-
-    def _around(self, row: int) -> NDArray[np.float64]:
-        """Return how far a method's intervals reach below and above, 0 where there is none."""
-        below, above = self.errors[row] - self.lows[row], self.highs[row] - self.errors[row]
-        return np.nan_to_num(np.maximum([below, above], 0.0))
+        else:
+            self.chance_text_ = write_above(ax, chance, words, ha="center", color=NOTE_COLOR)
 
 
 def _as_table(values: ArrayLike, name: str, n_methods: int, n_dims: int) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelfold.plotting.lines import NOTE_COLOR
+from labelfold.plotting.lines import NOTE_COLOR, write_above
 from labelfold.plotting.palette import OKABE_ITO, readable_on_white
 
 if TYPE_CHECKING:
@@ -26,7 +26,10 @@ FIRST_WORDS, WORDS = 0.16, 0.06
 
 
 def two_axes(ax: Any) -> tuple[Axes, Axes | None]:
-    """Return axes for error and objective: new ones, the one given and none, or the two given."""
+    """Return axes for error and objective: new ones, the one given and none, or the two given.
+
+    Two come in any form, as the table that ``subplots(2, 1, squeeze=False)`` returns.
+    """
     if ax is None:
         from matplotlib import pyplot as plt
 
@@ -34,12 +37,20 @@ def two_axes(ax: Any) -> tuple[Axes, Axes | None]:
         return above, below
     if hasattr(ax, "plot"):
         return ax, None
-    axes = list(ax)
+    axes = np.array(ax, dtype=object).ravel().tolist()
     if len(axes) != 2:
         raise ValueError(
             f"ax holds {len(axes)} axes: pass one for the error, or two for error and objective."
         )
     return axes[0], axes[1]
+
+
+def label_axes(ax: Axes, other: Axes | None, words: str) -> None:
+    """Write what the horizontal axes show, of two that stand on each other below the lower one."""
+    if other is not None:
+        other.set_xlabel(words)
+    if other is None or not np.isclose(ax.get_position().x0, other.get_position().x0):
+        ax.set_xlabel(words)
 
 
 def draw_level(ax: Axes, height: float, words: str, *, above: bool) -> tuple[Line2D, Text]:
@@ -82,7 +93,7 @@ def draw_ranks(
     ax: Axes, other: Axes | None, places: Array, rank: Array
 ) -> tuple[list[Line2D], list[Text]]:
     """Draw lines where the rank changed, and write the new one on top where there is room."""
-    text: dict[str, Any] = {"transform": ax.get_xaxis_transform(), "color": NOTE_COLOR}
+    text: dict[str, Any] = {"ha": "left", "color": NOTE_COLOR}
     style: dict[str, Any] = {"color": NOTE_COLOR, "linestyle": ":", "linewidth": 1, "zorder": 0}
     first, width = float(places[0]), float(places[-1] - places[0])
     after = np.flatnonzero(np.diff(rank))
@@ -93,10 +104,10 @@ def draw_ranks(
             other.axvline(place, **style)
     opening = f"rank {rank[0]:.0f}"
     if len(changes) and changes[-1] < first + FIRST_WORDS * width:  # no room for any
-        return lines, [ax.text(first, 1.01, f"{opening} to {rank[-1]:.0f}", **text)]
-    words, free_from = [ax.text(first, 1.01, opening, **text)], first + FIRST_WORDS * width
+        return lines, [write_above(ax, first, f"{opening} to {rank[-1]:.0f}", **text)]
+    words, free_from = [write_above(ax, first, opening, **text)], first + FIRST_WORDS * width
     for place, now in zip(changes, rank[after + 1], strict=True):
         if place >= free_from:
-            words.append(ax.text(place, 1.01, f"{now:.0f}", **text))
+            words.append(write_above(ax, place, f"{now:.0f}", **text))
             free_from = place + WORDS * width
     return lines, words

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from labelfold.plotting.convergence_artists import (
     draw_level,
     draw_ranks,
+    label_axes,
     mark_point,
     two_axes,
     write_in_corner,
@@ -253,8 +254,7 @@ class ConvergenceDisplay:
         for one in (self.ax_, self.objective_ax_):
             if one is not None:
                 one.spines[["top", "right"]].set_visible(False)
-        lowest = self.objective_ax_ or self.ax_
-        lowest.set_xlabel(AGAINST[against])
+        label_axes(self.ax_, self.objective_ax_, AGAINST[against])
         return self
 
     def _places(self, against: str) -> Array:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelfold.plotting.lines import NOTE_COLOR
+from labelfold.plotting.lines import NOTE_COLOR, write_above
 from labelfold.plotting.palette import OKABE_ITO, readable_on_white
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 MANY = 60  # values, from which on stems would be a solid area
 VISIBLE = 1 / 200  # of the picture's height
 USED_COLOR, BAND_COLOR = OKABE_ITO[0], "#EFEFEF"
-FIRST_ROW, ROW = 1.01, 0.06  # of words above the axes, in heights of the axes
+FEW_DECADES = 2  # up to which a logarithmic axis of shares names more than powers of ten
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,23 @@ def set_scale(ax: Axes, heights: Array, reach: Array, least_shown: float | None)
     ax.set_yscale("log")
     ax.set_ylim(floor, 2 * top)
     return floor
+
+
+def name_shares(ax: Axes) -> None:
+    """Write the heights, which are shares, in per cent."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    ax.yaxis.set_major_formatter(_per_cent)
+    if ax.get_yscale() == "log":
+        low, high = ax.get_ylim()
+        is_short = high < 10**FEW_DECADES * low
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if is_short else (1,)))
+        ax.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _per_cent(share: float, _: float | None) -> str:
+    # As a function with a name, the display can be pickled. There is room above 1, and no share.
+    return f"{100 * share:.6g}%" if share <= 1 else ""
 
 
 def draw_values(
@@ -157,8 +174,7 @@ def draw_band(
         return None, []
     left = ax.get_xlim()[0]
     band: Any = ax.axvspan(left, n_used + 0.5, color=BAND_COLOR, zorder=0)
-    on_top = ax.get_xaxis_transform()
-    return band, [ax.text(left, FIRST_ROW, words, transform=on_top, color=USED_COLOR)]
+    return band, [write_above(ax, left, words, ha="left", color=USED_COLOR)]
 
 
 def draw_gap(
@@ -168,11 +184,5 @@ def draw_gap(
     if gap is None:
         return None, []
     line = ax.axvline(gap + 0.5, color="black", linestyle=":", linewidth=1.2, zorder=1)
-    words = ax.text(
-        gap + 0.5,
-        FIRST_ROW + row * ROW,
-        f"widest gap, after {gap}",
-        transform=ax.get_xaxis_transform(),
-        ha="left" if gap < n_values / 2 else "right",
-    )
-    return line, [words]
+    side = "left" if gap < n_values / 2 else "right"
+    return line, [write_above(ax, gap + 0.5, f"widest gap, after {gap}", ha=side, row=row)]

@@ -17,6 +17,7 @@ from labelfold.plotting.spectrum_artists import (
     draw_residuals,
     draw_values,
     mark_values,
+    name_shares,
     set_scale,
 )
 from labelfold.plotting.spectrum_source import read_spectrum
@@ -57,7 +58,8 @@ class SpectrumDisplay:
 
     kind : {"eigenvalues", "variance"}, default="eigenvalues"
         "eigenvalues" draws them as they are, as those of a Laplacian. "variance" takes them for
-        those of a Gram matrix, and draws their shares of the sum in descending order.
+        those of a Gram matrix, and draws their shares of the sum in descending order; what is
+        said of them below goes with them.
 
     n_components : int, default=None
         How many of them, from the first on, the map has as coordinates; None sets none apart.
@@ -155,11 +157,18 @@ class SpectrumDisplay:
         if kind not in KINDS:
             raise ValueError(f"kind={kind!r} must be one of {', '.join(KINDS)}.")
         self.kind = kind
-        self.values = _check_values(values, kind)
+        checked = _check_values(values, kind)
+        n_values = len(checked)
+        order = np.arange(n_values)
+        if kind == "variance":
+            order = np.argsort(-checked, kind="stable")
+        self.values = checked[order]
         self.n_components = _check_n_components(n_components)
-        self.residuals = _check_residuals(residuals, len(self.values))
-        self.unconverged = _check_numbers(unconverged, "unconverged", len(self.values))
-        self.fragile = _check_numbers(fragile, "fragile", len(self.values))
+        self.residuals = _check_residuals(residuals, n_values)
+        if self.residuals is not None:
+            self.residuals = self.residuals[order]
+        self.unconverged = _check_numbers(unconverged, "unconverged", order)
+        self.fragile = _check_numbers(fragile, "fragile", order)
 
     @classmethod
     def from_estimator(
@@ -261,9 +270,11 @@ class SpectrumDisplay:
 
             _, ax = plt.subplots(layout="constrained")
         is_log = scale == "log" or (scale == "auto" and self.kind == "variance")
-        heights = self.values / self.values.sum() if self.kind == "variance" else self.values
+        unit = float(self.values.sum()) if self.kind == "variance" else 1.0
+        heights = self.values / unit
+        residuals = None if self.residuals is None else self.residuals / unit
         self.ax_, self.figure_ = ax, ax.figure
-        reach = heights if self.residuals is None else heights + self.residuals
+        reach = heights if residuals is None else heights + residuals
         if self.fragile or self.unconverged:
             reach = HEADROOM * reach
         floor = set_scale(ax, heights, reach, LEAST_SHOWN[self.kind] if is_log else None)
@@ -271,7 +282,7 @@ class SpectrumDisplay:
         self.used_, self.rest_, self.stems_, self.tiny_ = draw_values(
             ax, heights, n_used, floor, kwargs, rest_kwargs or {}
         )
-        self.residuals_ = draw_residuals(ax, heights, self.residuals)
+        self.residuals_ = draw_residuals(ax, heights, residuals)
         self.fragile_, found = mark_values(ax, heights, self.fragile, FRAGILE)
         self.unconverged_, more = mark_values(ax, heights, self.unconverged, UNCONVERGED)
         self.band_, on_band = draw_band(ax, self._band_words(), n_used, len(heights))
@@ -280,7 +291,7 @@ class SpectrumDisplay:
         ax.spines[["top", "right"]].set_visible(False)
         ax.set_xlabel("number of the eigenvalue")
         if self.kind == "variance":
-            ax.yaxis.set_major_formatter(lambda share, _: f"{100 * share:.6g}%")
+            name_shares(ax)
         ax.set_ylabel("share of the variance" if self.kind == "variance" else "eigenvalue")
         return self
 
@@ -297,14 +308,12 @@ def _check_values(values: ArrayLike, kind: str) -> NDArray[np.float64]:
     )
     if checked.ndim != 1:
         raise ValueError(f"values has shape {checked.shape}: pass eigenvalues, in one row.")
-    if kind == "eigenvalues":
-        return checked
-    if checked.min() < 0 or checked.max() <= 0:
+    if kind == "variance" and (checked.min() < 0 or checked.max() <= 0):
         raise ValueError(
             f"values from {checked.min():g} to {checked.max():g} have no shares of a variance: "
             "pass nonnegative ones that are not all 0, or kind='eigenvalues'."
         )
-    return np.sort(checked)[::-1]
+    return checked
 
 
 def _check_n_components(n_components: int | None) -> int | None:
@@ -327,11 +336,12 @@ def _check_residuals(residuals: ArrayLike | None, n_values: int) -> NDArray[np.f
     return checked
 
 
-def _check_numbers(numbers: Sequence[int], name: str, n_values: int) -> list[int]:
+def _check_numbers(numbers: Sequence[int], name: str, order: NDArray[np.intp]) -> list[int]:
+    """Return the places of numbered values in an order of theirs."""
     checked = sorted(int(number) for number in numbers)
-    if checked and not 0 <= checked[0] <= checked[-1] < n_values:
+    if checked and not 0 <= checked[0] <= checked[-1] < len(order):
         raise ValueError(
-            f"{name}={checked} is out of range for {n_values} values: they are counted from 0 to "
-            f"{n_values - 1}."
+            f"{name}={checked} is out of range for {len(order)} values: they are counted from 0 to "
+            f"{len(order) - 1}."
         )
-    return checked
+    return [int(place) for place in np.flatnonzero(np.isin(order, checked))]

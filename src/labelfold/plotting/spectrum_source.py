@@ -17,6 +17,11 @@ def read_spectrum(source: Any) -> dict[str, Any]:
         used = None if hasattr(source, "normals_") else source.n_components_
         return {"values": source.spectrum_, "kind": "variance", "n_components": used}
     values = getattr(source, "eigenvalues_", getattr(source, "eigenvalues", None))
+    if values is None and hasattr(source, "steps"):
+        raise ValueError(
+            f"{type(source).__name__} keeps no spectrum, its last step may: pass pipe[-1], which "
+            f"is a {type(source[-1]).__name__}."
+        )
     if values is None:
         raise ValueError(
             f"{type(source).__name__} keeps neither spectrum_ nor eigenvalues_: SpectrumDisplay "
@@ -52,11 +57,13 @@ def _aligned(of_pairs: NDArray[Any], n_values: int) -> NDArray[Any]:
 def _unit_of_residuals(source: Any) -> float | None:
     """Return what a residual of 1 is in units of the eigenvalues; None where that is not known.
 
-    Laplacians are solved as D^-1/2 L D^-1/2, or as L over the largest degree.
+    Laplacians are solved as D^-1/2 L D^-1/2, or as L over the largest degree, which a model from a
+    compact file has not kept.
     """
     graph = getattr(source, "graph_", getattr(source, "graph", None))
+    weights = getattr(graph, "weights", None)
     has_class_nodes = hasattr(source, "class_centers_")
     normalization = getattr(source, "normalization", "degree" if has_class_nodes else None)
-    if normalization == "none" and graph is not None:
-        return float(graph.weights.sum(axis=1).max())
+    if normalization == "none" and weights is not None:
+        return float(weights.sum(axis=1).max())
     return 1.0 if normalization == "degree" else None

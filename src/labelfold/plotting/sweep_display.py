@@ -9,21 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from labelfold.plotting.lines import (
-    NOTE_COLOR,
-    LineStyle,
-    fade_intervals,
-    line_styles,
-    name_ends,
-)
-from labelfold.plotting.sweep_artists import (
-    are_numbers,
-    draw_star,
-    name_absent,
-    place_values,
-    set_errors,
-)
+from labelfold.plotting.lines import NOTE_COLOR, draw_errors, line_styles, name_ends, reach_of
+from labelfold.plotting.palette import ClassStyle
+from labelfold.plotting.sweep_artists import draw_star, name_absent
 from labelfold.plotting.sweep_source import read_predictions, read_search
+from labelfold.plotting.value_axis import (
+    SIDE_BY_SIDE,
+    place_values,
+    scale_of,
+    start_at_zero,
+    wrap_label,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,8 +38,9 @@ class SweepDisplay:
 
     Each setting of the other parameters has a line in its own colour and marker, with its name at
     the end. Upright strokes are intervals, a star is the candidate that was chosen. Numbers stand
-    on a number axis, on a logarithmic one where they are positive and span more than a factor of
-    100; other values side by side, without lines. What has no result is named, and not drawn.
+    on a number axis, on a logarithmic one where they are positive and span a factor of 100 or more.
+    Other values stand side by side, without lines, and so do numbers of which one is not finite, or
+    most are crowded about 0. What was tried and has no result is named, and not drawn.
 
     It is recommended to use :meth:`from_estimator` for a search, and :meth:`from_predictions` for
     predictions. All parameters are stored as attributes.
@@ -70,6 +67,9 @@ class SweepDisplay:
 
     measure : str, default="error"
         What the errors are.
+
+    tried : array-like of bool of the same shape as errors, default=None
+        What could have a result, and is named where it has none; None is for all.
 
     Attributes
     ----------
@@ -121,9 +121,10 @@ class SweepDisplay:
         names: Sequence[str] | None = None,
         chosen: tuple[int, int] | None = None,
         measure: str = "error",
+        tried: ArrayLike | None = None,
     ) -> None:
         self.values = list(values)
-        self.errors = _check_table(errors, "errors", len(self.values))
+        self.errors = _check_errors(errors, len(self.values))
         self.lows = self._or_errors(lows, "lows")
         self.highs = self._or_errors(highs, "highs")
         self.param = param
@@ -135,8 +136,11 @@ class SweepDisplay:
                 f"names has {len(self.names)} entries for {len(self.errors)} lines: pass one for "
                 "each."
             )
-        self.chosen = chosen
+        self.chosen = _check_chosen(chosen, self.errors.shape)
         self.measure = measure
+        self.tried = np.ones(self.errors.shape, dtype=bool)
+        if tried is not None:
+            self.tried = self._check_shape(np.asarray(tried, dtype=bool), "tried")
 
     @classmethod
     def from_estimator(
@@ -154,7 +158,8 @@ class SweepDisplay:
         ----------
         search : fitted search
             :class:`labelfold.evaluate.TransductiveSearchCV`, or any search of scikit-learn. Errors
-            are 1 less the scores.
+            are 1 less the scores. Those of a halving search are comparable at equal budgets only:
+            each budget has lines of its own, named by it.
 
         param : str, default=None
             The parameter, as the search names it. None where only one varies. Candidates that do
@@ -164,7 +169,7 @@ class SweepDisplay:
             What becomes of other parameters that vary. "each" draws a line for each of their
             settings. "best" draws one line, for each value with the setting of the others that has
             the least error; the least of many is lower than what new data would show. "auto" is
-            "each" for up to 8 settings, and else "best".
+            "each" for up to 8 lines, and else "best".
 
         ax : matplotlib Axes, default=None
             Axes to draw on. By default a new figure.
@@ -261,8 +266,8 @@ class SweepDisplay:
 
     @property
     def is_numeric(self) -> bool:
-        """Whether all values are numbers."""
-        return are_numbers(self.values)
+        """Whether the values stand on a number axis."""
+        return scale_of(self.values) != SIDE_BY_SIDE
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw the picture.
@@ -290,7 +295,7 @@ class SweepDisplay:
         self.errorbars_ = [
             self._draw_line(ax, row, places[row], style, kwargs) for row, style in enumerate(styles)
         ]
-        set_errors(ax, np.stack([self.errors, self.lows, self.highs]))
+        self._set_errors(ax)
         self.text_ = self._write_names(ax, styles)
         self.chosen_, self.chosen_line_ = None, None
         if self.chosen is not None and not np.isnan(self.errors[self.chosen]):
@@ -298,41 +303,35 @@ class SweepDisplay:
             color = styles[self.chosen[0]].color
             self.chosen_, self.chosen_line_, words = draw_star(ax, point, color, "chosen")
             self.text_.append(words)
-        title = name_absent(self.values, self.errors, self.names)
+        title = name_absent(self.values, self.tried & np.isnan(self.errors), self.names)
         if title:
-            above = 20 if self.chosen_ is not None else None  # whose word stands there
-            ax.set_title(title, color=NOTE_COLOR, fontsize="medium", pad=above, parse_math=False)
-        ax.set_ylabel(self.measure, parse_math=False)
+            ax.set_title(title, color=NOTE_COLOR, fontsize="medium", parse_math=False)
+        ax.set_ylabel(wrap_label(ax, self.measure), parse_math=False)
         ax.set_xlabel(self.param, parse_math=False)
         ax.spines[["top", "right"]].set_visible(False)
         return self
 
-    def _draw_line(
-        self, ax: Axes, row: int, places: Array, style: LineStyle, options: dict[str, Any]
-    ) -> ErrorbarContainer | None:
-        from matplotlib.cbook import normalize_kwargs
-        from matplotlib.lines import Line2D
+    def _set_errors(self, ax: Axes) -> None:
+        """Let errors and intervals without negative ones start at 0; write shares in per cent."""
+        from matplotlib.ticker import PercentFormatter
 
+        drawn = np.stack([self.errors, self.lows, self.highs])
+        drawn = drawn[~np.isnan(drawn)]
+        if np.all(drawn >= 0):
+            start_at_zero(ax, self.errors)
+            if np.all(drawn <= 1):
+                ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+
+    def _draw_line(
+        self, ax: Axes, row: int, places: Array, style: ClassStyle, options: dict[str, Any]
+    ) -> ErrorbarContainer | None:
         errors = self.errors[row]
         if np.isnan(errors).all():
             return None
-        order = np.argsort(places, kind="stable")
-        around = np.nan_to_num([errors - self.lows[row], self.highs[row] - errors])
-        given = {
-            "color": style.color,
-            "marker": style.marker,
-            "markeredgecolor": style.text_color,
-            "linestyle": "-" if self.is_numeric else "none",
-            "elinewidth": 3,
-            **normalize_kwargs(options, Line2D),
-        }
-        bars = ax.errorbar(
-            places[order], errors[order], yerr=np.maximum(around, 0.0)[:, order], **given
-        )
-        fade_intervals(bars)
-        return bars
+        reach = reach_of(errors, self.lows[row], self.highs[row])
+        return draw_errors(ax, places, errors, reach, style, options, joined=self.is_numeric)
 
-    def _write_names(self, ax: Axes, styles: list[LineStyle]) -> list[Text]:
+    def _write_names(self, ax: Axes, styles: list[ClassStyle]) -> list[Text]:
         if self.names is None:
             return []
         ends, names, drawn = [], [], []
@@ -350,20 +349,36 @@ class SweepDisplay:
         """Return ends of intervals, the errors themselves where there are none."""
         if ends is None:
             return self.errors
-        table = _check_table(ends, name, len(self.values))
+        table = self._check_shape(np.asarray(ends, dtype=float), name)
+        return np.where(np.isnan(table), self.errors, table)
+
+    def _check_shape(self, table: NDArray[Any], name: str) -> NDArray[Any]:
+        table = np.atleast_2d(table)
         if table.shape != self.errors.shape:
             raise ValueError(
                 f"{name} has shape {table.shape} but errors has {self.errors.shape}: pass one for "
                 "each error."
             )
-        return np.where(np.isnan(table), self.errors, table)
+        return table
 
 
-def _check_table(values: ArrayLike, name: str, n_values: int) -> Array:
-    table = np.atleast_2d(np.asarray(values, dtype=float))
+def _check_errors(errors: ArrayLike, n_values: int) -> Array:
+    table = np.atleast_2d(np.asarray(errors, dtype=float))
     if table.ndim != 2 or table.shape[1] != n_values or not n_values:
         raise ValueError(
-            f"{name} has shape {np.shape(values)} for {n_values} values: give a column a value, "
+            f"errors has shape {np.shape(errors)} for {n_values} values: give a column a value, "
             "and a row a line."
         )
     return table
+
+
+def _check_chosen(chosen: tuple[int, int] | None, shape: tuple[int, ...]) -> tuple[int, int] | None:
+    if chosen is None:
+        return None
+    line, value = chosen
+    if not (0 <= line < shape[0] and 0 <= value < shape[1]):
+        raise ValueError(
+            f"chosen={chosen!r} is out of range for {shape[0]} lines of {shape[1]} values: pass "
+            "the numbers of a line and of a value, counted from 0."
+        )
+    return line, value

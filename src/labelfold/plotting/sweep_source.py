@@ -1,12 +1,13 @@
 """What a search or several predictions say of a parameter: errors and intervals, a line a setting.
 
 A search's candidates become a table, with a column a value of the parameter and a row a setting of
-all the others.
+all the others. A halving search has a table for each budget, as errors at one budget say nothing of
+those at another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.base import is_classifier
 
 from labelfold.intervals import LEVEL, student_interval, wilson_interval
 from labelfold.labels import PartialLabels
-from labelfold.plotting.sweep_artists import are_numbers
+from labelfold.plotting.value_axis import are_numbers, key_of, short_words
 
 __all__ = ["read_predictions", "read_search"]
 
@@ -23,6 +24,7 @@ OTHERS = ("auto", "each", "best")
 MOST_LINES = 8  # that can be told apart at a glance
 
 Array = NDArray[np.float64]
+Table = dict[tuple[str, str], list[int]]  # candidates by value, for each setting and budget
 
 
 def read_search(search: Any, param: str | None, others: str) -> dict[str, Any]:
@@ -39,17 +41,17 @@ def read_search(search: Any, param: str | None, others: str) -> dict[str, Any]:
     """
     if others not in OTHERS:
         raise ValueError(f"others={others!r} must be one of {', '.join(OTHERS)}.")
-    candidates = list(search.cv_results_["params"])
+    budget, candidates = _candidates(search)
     metric = _metric(search)
     scores = _split_scores(search.cv_results_, metric)
     errors, lows, highs = _student(1 - scores)
-    param = _check_param(param, candidates)
+    param = _check_param(param, candidates, budget)
     varying = [name for name in _varying(candidates) if name != param]
     values = _values_of(param, candidates)
-    table = _table(candidates, param, values, varying)
-    n_lines = len(table)
-    if varying and (others == "best" or (others == "auto" and n_lines > MOST_LINES)):
-        table = {f"best over {', '.join(_short(varying))}": _best(table, errors)}
+    table = _table(candidates, param, values, varying, budget)
+    over = [name for name in varying if name != budget]
+    if over and (others == "best" or (others == "auto" and len(table) > MOST_LINES)):
+        table = _best(table, errors, f"best over {', '.join(_short(over).values())}")
     rows = np.array(list(table.values()))
     best = getattr(search, "best_index_", None)
     place = np.argwhere(rows == (-2 if best is None else best))
@@ -61,9 +63,10 @@ def read_search(search: Any, param: str | None, others: str) -> dict[str, Any]:
         "lows": _at(lows, rows),
         "highs": _at(highs, rows),
         "param": param,
-        "names": list(table) if varying else None,
+        "names": [", ".join(filter(None, parts)) for parts in table] if varying else None,
         "chosen": tuple(int(index) for index in place[0]) if len(place) else None,
         "measure": f"{_name_of_error(search, metric)}, {words}",
+        "tried": rows >= 0,
     }
 
 
@@ -174,9 +177,13 @@ def _name_of_error(search: Any, metric: str) -> str:
 # ---- candidates
 
 
-def _key(value: Any) -> Any:
-    """Return what equal values have in common, arrays and estimators too."""
-    return float(value) if are_numbers([value]) else str(value)
+def _candidates(search: Any) -> tuple[str | None, list[dict[str, Any]]]:
+    """Return the name of a halving search's budget, and the candidates, which have it then."""
+    candidates, results = list(search.cv_results_["params"]), search.cv_results_
+    if "n_resources" not in results:
+        return None, candidates
+    budgets = zip(candidates, results["n_resources"], strict=True)
+    return search.resource, [{**one, search.resource: int(size)} for one, size in budgets]
 
 
 def _varying(candidates: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -185,17 +192,20 @@ def _varying(candidates: Sequence[Mapping[str, Any]]) -> list[str]:
     return [
         name
         for name in names
-        if len({_key(one[name]) if name in one else () for one in candidates}) > 1
+        if len({key_of(one[name]) if name in one else () for one in candidates}) > 1
     ]
 
 
-def _check_param(param: str | None, candidates: Sequence[Mapping[str, Any]]) -> str:
+def _check_param(
+    param: str | None, candidates: Sequence[Mapping[str, Any]], budget: str | None
+) -> str:
     names = sorted({name for candidate in candidates for name in candidate})
     if param is not None:
         if param not in names:
             raise ValueError(f"param={param!r} was not searched: use one of {', '.join(names)}.")
         return param
-    varying = _varying(candidates) or names
+    names = [name for name in names if name != budget]
+    varying = [name for name in _varying(candidates) if name != budget] or names
     if len(varying) != 1:
         raise ValueError(
             f"The search varies {len(varying)} parameters: name one by param, of "
@@ -206,45 +216,64 @@ def _check_param(param: str | None, candidates: Sequence[Mapping[str, Any]]) -> 
 
 def _values_of(param: str, candidates: Sequence[Mapping[str, Any]]) -> list[Any]:
     """Return the values of a parameter: numbers ascending, others in order of appearance."""
-    by_key = {_key(one[param]): one[param] for one in candidates if param in one}
-    if are_numbers(list(by_key.values())):
-        return [by_key[key] for key in sorted(by_key)]
-    return list(by_key.values())
+    by_key = {key_of(one[param]): one[param] for one in candidates if param in one}
+    values = list(by_key.values())
+    if are_numbers(values):
+        return [values[place] for place in np.argsort(np.array(values, dtype=float))]
+    return values
 
 
 def _table(
-    candidates: Sequence[Mapping[str, Any]], param: str, values: list[Any], others: list[str]
-) -> dict[str, list[int]]:
-    """Return numbers of candidates by setting of the others and value; -1 where there is none."""
-    column = {_key(value): place for place, value in enumerate(values)}
-    table: dict[str, list[int]] = {}
+    candidates: Sequence[Mapping[str, Any]],
+    param: str,
+    values: list[Any],
+    others: list[str],
+    budget: str | None,
+) -> Table:
+    """Return numbers of candidates by value, -1 where there is none, a row a setting and budget."""
+    column = {key_of(value): place for place, value in enumerate(values)}
+    words = {name: _words_of(name, short, candidates) for name, short in _short(others).items()}
+    table: Table = {}
     for number, candidate in enumerate(candidates):
         if param in candidate:
-            parts = [
-                f"{short}={candidate[name]}"
-                for short, name in zip(_short(others), others, strict=True)
-                if name in candidate
-            ]
-            row = table.setdefault(", ".join(parts), [-1] * len(values))
-            row[column[_key(candidate[param])]] = number
+            parts = {
+                name: words[name][key_of(candidate[name])] for name in others if name in candidate
+            }
+            at_budget = parts.pop(budget, "") if budget is not None else ""
+            row = table.setdefault((", ".join(parts.values()), at_budget), [-1] * len(values))
+            row[column[key_of(candidate[param])]] = number
     return table
 
 
-def _best(table: Mapping[str, list[int]], errors: Array) -> list[int]:
-    """Return for each value the candidate with the least error, whatever the others are."""
-    best = []
-    for numbers in zip(*table.values(), strict=True):
-        known = [number for number in numbers if number >= 0]
-        scored = [number for number in known if not np.isnan(errors[number])]
-        best.append(min(scored or known, key=lambda number: errors[number], default=-1))
+def _words_of(
+    name: str, short: str, candidates: Sequence[Mapping[str, Any]]
+) -> dict[Hashable, str]:
+    """Return short words for every value of a parameter."""
+    values = _values_of(name, candidates)
+    words = zip(values, short_words(values), strict=True)
+    return {key_of(value): f"{short}={word}" for value, word in words}
+
+
+def _best(table: Table, errors: Array, words: str) -> Table:
+    """Return for each value the candidate with the least error, a row a budget."""
+    best: Table = {}
+    for budget in dict.fromkeys(at_budget for _, at_budget in table):
+        rows = [row for (_, at_budget), row in table.items() if at_budget == budget]
+        best[words, budget] = [_least(numbers, errors) for numbers in zip(*rows, strict=True)]
     return best
+
+
+def _least(numbers: Sequence[int], errors: Array) -> int:
+    known = [number for number in numbers if number >= 0]
+    scored = [number for number in known if not np.isnan(errors[number])]
+    return min(scored or known, key=lambda number: errors[number], default=-1)
 
 
 def _at(column: Array, rows: NDArray[np.intp]) -> Array:
     return np.where(rows >= 0, column[rows], np.nan)
 
 
-def _short(names: Sequence[str]) -> list[str]:
+def _short(names: Sequence[str]) -> dict[str, str]:
     """Return names without the steps they belong to, where that leaves them different."""
     short = [name.rpartition("__")[2] for name in names]
-    return short if len(set(short)) == len(short) else list(names)
+    return dict(zip(names, short if len(set(short)) == len(short) else names, strict=True))
