@@ -1,13 +1,17 @@
 """Keep the report of a full run of `labelfold reproduce all` in the documentation.
 
-    python tools/keep_report.py reproduce-output
+    python tools/keep_report.py reproduce-output            what a full run left
+    python tools/keep_report.py --records reproduce-output  its results only, also unfinished ones
+    python tools/keep_report.py --unpack reproduce-output   the results that are kept, to go on from
 
-What is kept: the report, and of every entry its page and its picture, with 256 colours. The table
-of verdicts in README is brought up to date.
+What is kept: the report, and of every entry its page, its picture with 256 colours, and the results
+of its tasks, of which the command makes the rest anew in a minute. The table of verdicts in README
+is brought up to date.
 """
 
 from __future__ import annotations
 
+import lzma
 import re
 import shutil
 import sys
@@ -17,6 +21,7 @@ from labelfold.reproduce import load_paper, paper_names
 
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "docs" / "reproduction"
+RECORDS = KEPT / "records"
 AUTHORS = {
     "ccdr-2005": "Costa and Hero, CCDR",
     "ccdr-mc": "Raich et al., CCDR for many classes",
@@ -42,9 +47,36 @@ def keep(out: Path) -> None:
                 source = out / paper.name / f"{entry.name}.{kind}"
                 if kind == "md" or source.exists():
                     copy(source, KEPT / paper.name / source.name)
+    keep_records(out)
     readme = ROOT / "README.md"
     table = verdict_table((KEPT / "report.md").read_text("utf-8"))
     readme.write_text(TABLE.sub(lambda _: table, readme.read_text("utf-8")), "utf-8")
+
+
+def keep_records(out: Path) -> None:
+    """Keep the results of all tasks that are finished."""
+    for record in sorted(out.glob("*/*.jsonl")):
+        if is_record(record):
+            target = RECORDS / record.parent.name / f"{record.name}.xz"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(lzma.compress(record.read_bytes(), preset=9))
+
+
+def unpack_records(out: Path) -> None:
+    """Put the results that are kept where `labelfold reproduce --out` goes on from them."""
+    for record in sorted(RECORDS.glob("*/*.jsonl.xz")):
+        target = out / record.parent.name / record.stem
+        if target.exists():
+            sys.exit(f"{target} exists: name another folder.")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(lzma.decompress(record.read_bytes()))
+
+
+def is_record(path: Path) -> bool:
+    """Tell a record of an entry from those of quick runs and from older ones set aside."""
+    if path.parent.name not in paper_names():
+        return False
+    return path.stem in {entry.name for entry in load_paper(path.parent.name).entries}
 
 
 def copy(source: Path, target: Path) -> None:
@@ -74,6 +106,8 @@ def verdict_table(report: str) -> str:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    *action, folder = sys.argv[1:] or [""]
+    known = {(): keep, ("--records",): keep_records, ("--unpack",): unpack_records}
+    if tuple(action) not in known or not folder or folder.startswith("-"):
         sys.exit(__doc__)
-    keep(Path(sys.argv[1]))
+    known[tuple(action)](Path(folder))

@@ -61,6 +61,15 @@ def test_the_page_says_all_there_is_to_know(paper, tmp_path):
     assert ".png" not in page
 
 
+def test_rows_beside_the_paper_stand_first(paper, tmp_path):
+    make(paper, tmp_path)
+    page = (tmp_path / "table-1.md").read_text()
+    beside, rest = page.split("### Beside the paper")[1].split("### All rows")
+    assert beside.count("| 10 | a |") == rest.count("| 10 | a |") == 1
+    assert "| 20 |" not in beside
+    assert "| 20 |" in rest
+
+
 def test_a_quick_run_says_so_and_names_wilson(paper, tmp_path):
     make(paper, tmp_path, quick=True)
     page = (tmp_path / "table-1.md").read_text()

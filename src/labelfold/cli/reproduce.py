@@ -126,7 +126,7 @@ def write_and_tell(console: Console, run: EntryRun) -> None:
     files = [*write_entry(run, summary, verdicts), write_report(run.paper, folder), run.record]
     console.result(describe_run(run, summary))
     for verdict in verdicts:
-        console.result(f"\n{verdict.verdict}: {verdict.claim}\n  {verdict.found}")
+        console.result(f"\n{verdict.verdict}: {verdict.statement}\n  {verdict.found}")
     console.result(f"\nFiles in {folder}: {', '.join(path.name for path in files)}\n")
 
 

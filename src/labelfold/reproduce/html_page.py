@@ -1,7 +1,7 @@
 """Markdown as one HTML page that needs nothing but the pictures beside it.
 
-Raw HTML in the Markdown is shown as text. Tables scroll by themselves where the screen is narrow,
-and long ones are folded.
+Raw HTML in the Markdown is shown as text. Where the screen is narrow, tables of few columns are
+laid out cell below cell, and others scroll by themselves. Long ones are folded, but not in print.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Section", "html_page"]
 
-N_ROWS_SHOWN = 25  # longer tables are folded
+N_ROWS_SHOWN = 40  # longer tables are folded
+N_COLUMNS_STACKED = 5  # of a table whose cells hold sentences
 
 STYLE = """
 body { margin: 0 auto; max-width: 72rem; padding: 1rem; color: #222; background: #fff;
@@ -33,12 +34,32 @@ th { border-bottom-color: #222; }
 img { max-width: 100%; height: auto; }
 summary { cursor: pointer; color: #0055a0; margin: .5rem 0; }
 a { color: #0055a0; }
-.matches::before, .better::before, .differs::before { display: inline-block; width: 1.2em; }
+code { overflow-wrap: anywhere; }
+.up { text-align: right; }
+.matches::before, .part::before, .better::before, .differs::before {
+  display: inline-block; width: 1.2em; }
 .matches::before { content: "="; color: #00664a; }
+.part::before { content: "≈"; color: #6a5700; }
 .better::before { content: "+"; color: #0055a0; }
 .differs::before { content: "≠"; color: #a03c00; }
+@media (max-width: 40rem) {
+  .stacked thead { display: none; }
+  .stacked tr, .stacked td { display: block; }
+  .stacked tr { border-bottom: 1px solid #999; padding: .4rem 0; }
+  .stacked td { border: 0; padding: .1rem 0; }
+  .stacked td:first-child { font-weight: 600; }
+}
 @media print { section { break-before: page; } }
 """
+# A folded table would be missing on paper.
+SCRIPT = """
+addEventListener("beforeprint", () => {
+  for (const folded of document.querySelectorAll("details")) folded.open = true;
+});
+"""
+
+
+TO_THE_TOP = '<p class="up"><a href="#top">all tables and figures</a></p>\n'
 
 
 @dataclass(frozen=True)
@@ -65,8 +86,8 @@ def html_page(title: str, text: str, sections: Sequence[Section] = ()) -> str:
     reader = _reader()
     # The verdicts get a sign of their own, since colour alone says nothing to some.
     summary = re.sub(
-        r"<td>(better|matches|differs)( in part)?</td>",
-        r'<td class="\1">\1\2</td>',
+        r"<td>(better|matches|matches in part|differs)</td>",
+        lambda found: f'<td class="{found[1].split()[-1]}">{found[1]}</td>',
         reader.render(text),
     )
     parts = [summary]
@@ -74,13 +95,12 @@ def html_page(title: str, text: str, sections: Sequence[Section] = ()) -> str:
         body = re.sub(r"^#", "##", section.text, flags=re.MULTILINE)
         body = body.replace("## ", f"## {section.group} ", 1)
         name = html.escape(section.name)
-        parts.append(f'<section id="{name}">\n{reader.render(body)}</section>')
+        parts.append(f'<section id="{name}">\n{reader.render(body)}{TO_THE_TOP}</section>')
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{html.escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-        + "\n".join(parts)
-        + "\n</body>\n</html>\n"
+        f"<title>{html.escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n"
+        '<body id="top">\n' + "\n".join(parts) + f"\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
     )
 
 
@@ -94,14 +114,18 @@ def _reader() -> MarkdownIt:
 
 
 def _open_table(renderer: Any, tokens: Sequence[Token], index: int, *_: Any) -> str:
-    n_rows = 0
+    n_rows = n_cells = 0
     for token in tokens[index:]:
         n_rows += token.type == "tr_open"
+        n_cells += token.type == "th_open"
         if token.type == "table_close":
             token.meta["is_folded"] = tokens[index].meta["is_folded"] = n_rows > N_ROWS_SHOWN + 1
             break
-    folded = f"<details><summary>{n_rows - 1:,} rows</summary>\n"
-    return (folded if tokens[index].meta["is_folded"] else "") + '<div class="table"><table>\n'
+    folded = f"<details><summary>all {n_rows - 1:,} rows</summary>\n"
+    kind = "table stacked" if n_cells <= N_COLUMNS_STACKED else "table"
+    return (
+        folded if tokens[index].meta["is_folded"] else ""
+    ) + f'<div class="{kind}" tabindex="0"><table>\n'
 
 
 def _close_table(renderer: Any, tokens: Sequence[Token], index: int, *_: Any) -> str:

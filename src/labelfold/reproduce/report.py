@@ -62,14 +62,16 @@ def write_entry(run: EntryRun, summary: Summary, verdicts: list[Verdict]) -> lis
 
 def write_report(paper: Paper, folder: Path) -> Path:
     """Write one report of all entries that have a page in the folder; return its path."""
-    verdicts = [["entry", "claim", "verdict"]]
+    verdicts = [["entry", "claim", "reading", "verdict"]]
     sections = []
     for entry in paper.entries:
         page, figures = folder / f"{entry.name}.md", folder / f"{entry.name}.json"
         if page.exists() and figures.exists():
             sections.append(re.sub(r"^#", "##", page.read_text("utf-8"), flags=re.MULTILINE))
             found = json.loads(figures.read_text("utf-8"))["verdicts"]
-            verdicts += [[entry.name, item["claim"], item["verdict"]] for item in found]
+            verdicts += [
+                [entry.name, item["claim"], item["reading"], item["verdict"]] for item in found
+            ]
     missing = [entry.name for entry in paper.entries if not (folder / f"{entry.name}.md").exists()]
     parts = [f"# {escape_markdown(paper.name)}", escape_markdown(paper.citation)]
     if missing:
@@ -93,6 +95,9 @@ def _page(run: EntryRun, summary: Summary, verdicts: list[Verdict]) -> str:
     parts += ["## Results"]
     if entry.draw is not None:
         parts += [f"![{escape_markdown(entry.title)}]({entry.name}.png)"]
+    beside = summary.beside_the_paper()
+    if 0 < len(beside.rows) < len(summary.rows):
+        parts += ["### Beside the paper", markdown_table(result_table(beside)), "### All rows"]
     parts += [markdown_table(result_table(summary)), explain_intervals(summary)]
     parts += ["## How it was made", "\n".join(f"- {fact}" for fact in _facts(run, summary))]
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -118,6 +118,10 @@ class Summary:
             if row.measure == measure and setting.items() <= row.setting.items()
         ]
 
+    def beside_the_paper(self) -> Summary:
+        """Return the rows for which the paper has something."""
+        return Summary(tuple(row for row in self.rows if row.printed is not None))
+
     def values_of(self, name: str) -> list[str | int | float]:
         """Return the distinct values of one name in the settings, in the rows' order."""
         return list(dict.fromkeys(row.setting[name] for row in self.rows if name in row.setting))
