@@ -1,0 +1,39 @@
+"""Makes mnist.png: 60,000 images of handwritten digits, 100 of them with a label, on one map.
+
+    LABELFOLD_DATA=... python docs/images/mnist.py
+"""
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.decomposition import PCA
+
+from labelfold import CCDR, ManifoldClassifier, draw_labeled, hide_labels
+from labelfold.datasets import load_mnist
+from labelfold.plotting import EmbeddingDisplay
+
+images, y = load_mnist("train")
+X = PCA(100, random_state=0).fit_transform(images.astype(np.float64))
+y_partial = hide_labels(y, draw_labeled(y, 100, random_state=0))
+model = ManifoldClassifier(CCDR(20, n_neighbors=8, random_state=0)).fit(X, y_partial)
+hidden = y_partial == -1
+error = np.mean(model.transduction_[hidden] != y[hidden])
+
+figure, ax = plt.subplots(figsize=(10, 6.5), layout="constrained")
+EmbeddingDisplay.from_estimator(
+    model,
+    y=y_partial,
+    show_predictions=True,
+    components="classes",
+    images=images.reshape(-1, 28, 28),
+    n_images=70,
+    image_kwargs={"cmap": "gray_r"},
+    ax=ax,
+)
+ax.set_xlabel(
+    f"60,000 images, 100 labels (the points with a white rim): {error:.1%} of the labels found for "
+    "the others are wrong"
+)
+figure.savefig(Path(__file__).with_suffix(".png"), dpi=90)
+print(f"{error:.2%}")
