@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 STEP = 6.0  # between places, in points of 1/72 inch
 N_RINGS = 12
 N_DIRECTIONS = 16
-FREE_OF_LINE = 14.0  # how far a name may go without a line to its anchor
+FREE_OF_LINE = 14.0  # how far beyond its own height a name may go without a line to its anchor
 MARK_RADIUS = 5.0  # of what must be seen of a centre
 LONGEST_NAME = 32  # characters on the map
 
@@ -40,11 +40,11 @@ def part_names(ax: Axes, names: Sequence[Annotation], marks: NDArray[Any] | None
     shown = [name for name in names if ax.viewLim.contains(*name.xy)]
     boxes = boxes_of(shown) / per_point
     moves = find_moves(boxes, boxes_of([ax])[0] / per_point, boxes_around(ax, marks) / per_point)
-    for name, move in zip(shown, moves, strict=True):
+    for name, move, box in zip(shown, moves, boxes, strict=True):
         if move.any():
             x, y = name.get_position()
             name.set_position((x + move[0], y + move[1]))
-            if np.hypot(*move) > FREE_OF_LINE:
+            if np.hypot(*move) > FREE_OF_LINE + box[3] - box[1]:
                 _tie(ax, name)
 
 
