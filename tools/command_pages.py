@@ -1,7 +1,7 @@
 """Run the commands that stand in the pages of docs/cli, and write their output there.
 
 ``python tools/command_pages.py`` brings all pages up to date, ``--check`` fails where a page shows
-other output than its commands print now; names of pages choose some of them. docs/cli/index.md
+other output than its commands print now; names of pages choose some of them. CONTRIBUTING.md
 tells how a block of commands looks in a page.
 """
 

@@ -22,17 +22,17 @@ STEPS = [
         [
             ("MaximumVarianceUnfolding", "no labels"),
             ("IsometricSeparationMap", "a hyperplane parts the classes"),
-            ("SupervisedSemidefiniteEmbedding", "a map of each class"),
+            ("SupervisedSemidefiniteEmbedding", "classes far apart, distances kept within each"),
         ],
         "no",
     ),
     (
-        ["Must the map be linear,", "and have most rows a label?"],
+        ["Must the map be linear,", "and do most rows have a label?"],
         "yes",
         [("MarginalFisherAnalysis", "")],
         "no",
     ),
-    (["Have any rows a label?"], "no", [("LaplacianEigenmaps", "")], "yes"),
+    (["Does any row have a label?"], "no", [("LaplacianEigenmaps", "")], "yes"),
     (
         ["Is one map of all rows too large", "for the memory?"],
         "yes",

@@ -97,9 +97,9 @@ def embed(
     """Map the rows of a data file to a few coordinates.
 
     Labels may be missing for most rows. These methods use them: ccdr (class constrained eigenmaps),
-    lle (supervised locally linear), mfa (marginal Fisher, linear), ssde and ism (semidefinite, slow
-    beyond a thousand rows) and resampled (the mean of ccdr on subsamples, for very many rows).
-    These see none: eigenmaps (Laplacian), mvu and mfnu (unfolding, slow likewise) and pca.
+    lle (supervised locally linear), mfa (marginal Fisher, linear), ssde and ism (semidefinite, for
+    thousands of rows) and resampled (the mean of ccdr on subsamples, for very many rows).
+    These see none: eigenmaps (Laplacian), mvu and mfnu (unfolding, for thousands too) and pca.
     'labelfold inspect' tells what to expect of each, 'labelfold compare' which suits the labels.
 
     The result has a line a row: its name (id) or number (row, the first is 1), its coordinates

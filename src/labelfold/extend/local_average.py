@@ -48,8 +48,8 @@ class LocalAverage(ReadOnly):
     width : float
         Width of the weights, up to infinity, where all neighbours count alike.
     leave_one_out_error : float
-        sqrt(sum_i |y_i - f_i|^2 / sum_i |y_i - mean|^2), f_i being what the others predict, over
-        rows that have a neighbour; NaN if none has.
+        ``sqrt(sum_i |y_i - f_i|^2 / sum_i |y_i - mean|^2)``, f_i being what the others predict,
+        over rows that have a neighbour; NaN if none has.
     """
 
     coordinates: Array = field(repr=False)

@@ -52,8 +52,8 @@ class KernelRegression(ReadOnly):
     scale, penalty : float
         Scale of the kernel, a squared distance, and the ridge rho.
     leave_one_out_error : float
-        sqrt(sum_i |y_i - f_i|^2 / sum_i |y_i - mean|^2), f_i being what the others predict at row
-        i: near 0 the map is as good as the coordinates, at 1 it is no better than their mean.
+        ``sqrt(sum_i |y_i - f_i|^2 / sum_i |y_i - mean|^2)``, f_i being what the others predict at
+        row i: near 0 the map is as good as the coordinates, at 1 it is no better than their mean.
     n_samples : int
         Number of rows it was fitted to.
     compared : ndarray of shape (n_scales, 3)

@@ -24,15 +24,15 @@ class DistanceErrors:
     Parameters
     ----------
     rms_squared : float
-        sqrt(sum (q - d)^2 / sum d^2) for squared distances q that ought to be d.
+        ``sqrt(sum (q - d)^2 / sum d^2)`` for squared distances q that ought to be d.
     median_squared : float
-        Median of |q - d| / d: what most edges err by, however long the longest is.
+        Median of ``|q - d| / d``: what most edges err by, however long the longest is.
     largest_squared : float
-        Largest |q - d| / d.
+        Largest ``|q - d| / d``.
     rms : float
-        sqrt(sum (sqrt(q) - sqrt(d))^2 / sum d), on distances.
+        ``sqrt(sum (sqrt(q) - sqrt(d))^2 / sum d)``, on distances.
     largest : float
-        Largest |sqrt(q) - sqrt(d)| / sqrt(d).
+        Largest ``|sqrt(q) - sqrt(d)| / sqrt(d)``.
     """
 
     rms_squared: float
