@@ -3,7 +3,7 @@
 A fit of n rows with d features costs a neighbour search and what the method adds, in seconds:
 
 ====================  ====================================================================
-search, d <= 15       5e-5 n (a tree)
+search, d <= 6        5e-5 n (a tree)
 search, exact         2.5e-10 n^2 d
 search, inverted      1.4e-6 n d, once n^2 d passes 2e10 and rows are dense
 ccdr, eigenmaps       4e-10 n^3 up to 1,000 rows (dense), then 0.1 + 5e-5 n
@@ -27,7 +27,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 QUICK_SEARCH = 2e10  # n^2 d up to which the search is exact, as in labelfold.graph.search
-TREE_DIMENSIONS = 15
+TREE_DIMENSIONS = 6  # up to which a tree serves, as in labelfold.graph.neighbors
 DENSE_ROWS = 1000  # up to which eigenvectors are found by a dense solver
 GRAPH_BYTES = 1100.0  # of a graph of 12 neighbours, a row
 UNFOLDING_SECONDS = {
