@@ -95,6 +95,27 @@ class Visit:
         box = self.page.locator("#plot").bounding_box()
         return box["x"] + across, box["y"] + down
 
+    def names(self):
+        """Return the boxes of the names that are written, by text, and the frame: four edges."""
+        return self.call(
+            """() => {
+                const { frame } = [...Bokeh.index.roots][0];
+                const { x, y, text, right, down } = model("names").data;
+                const booleans = model("named").booleans ?? text.map(() => true);
+                const pen = document.createElement("canvas").getContext("2d");
+                pen.font = "bold 15px system-ui, sans-serif";
+                const boxes = text.map((one, k) => {
+                    const half = pen.measureText(one).width / 2;
+                    const middle = frame.x_scale.compute(x[k]) + right[k];
+                    const low = frame.y_scale.compute(y[k]) + down[k];
+                    return [one, [middle - half, low - 18, middle + half, low]];
+                });
+                const { left, top, bottom } = frame.bbox;
+                const written = Object.fromEntries(boxes.filter((_, k) => booleans[k]));
+                return [written, [left, top, frame.bbox.right, bottom]];
+            }"""
+        )
+
     def ends(self):
         """Return the ends of both axes."""
         return self.call(

@@ -9,7 +9,7 @@ import pytest
 
 from labelfold.plotting import EmbeddingDisplay
 from labelfold.plotting.interactive_map import WEBGL_FROM
-from labelfold.plotting.palette import class_styles
+from labelfold.plotting.palette import UNLABELED_COLOR, class_styles
 
 PHONE = (390, 844)
 TOUCHED = (
@@ -73,6 +73,13 @@ def expect_text(visited, selector, text):
     expect(visited.page.locator(selector)).to_have_text(text)
 
 
+def expect_ring(visited, i):
+    """The ring is around this point."""
+    ring = visited.page.locator("#ring").bounding_box()
+    middle = ring["x"] + ring["width"] / 2, ring["y"] + ring["height"] / 2
+    assert middle == pytest.approx(visited.place(i), abs=1)
+
+
 def count_pixels(visited, color):
     """Pixels of the map in exactly this colour."""
     from PIL import Image
@@ -120,9 +127,7 @@ def test_the_point_under_the_pointer_tells_its_details(visit, pets):
     assert visited.card()[:2] == [("row", "4"), ("predicted", "bird (35 %)")]
     visited.page.mouse.move(*visited.place(place[5]))
     assert ("new", "yes") in visited.card()
-    ring = visited.page.locator("#ring").bounding_box()
-    middle = ring["x"] + ring["width"] / 2, ring["y"] + ring["height"] / 2
-    assert middle == pytest.approx(visited.place(place[5]), abs=1)
+    expect_ring(visited, place[5])
 
 
 def test_a_pointer_nearby_is_enough_and_far_away_is_not(visit, pets):
@@ -147,6 +152,69 @@ def test_details_stay_on_the_screen(visit, pets):
             assert box["y"] >= 0
             assert box["x"] + box["width"] <= size[0]
             assert box["y"] + box["height"] <= size[1]
+
+
+def test_a_click_keeps_the_details_to_read_and_copy(visit, pets):
+    long = "word " * 500 + "end"
+    visited = visit(pets, hover={**NAMES, "long": [long] * 6}, size=(1280, 500))
+    page, place = visited.page, order_of(visited)
+    page.mouse.move(*visited.place(place[2]))
+    assert dict(visited.card())["long"] == long[:400] + "…"
+    page.mouse.click(*visited.place(place[2]))
+    page.locator("#card.pinned").wait_for()
+    page.mouse.move(*visited.place(place[4]))
+    page.mouse.move(2, 2)
+    assert dict(visited.card())["name"] == "Rex"
+    assert dict(visited.card())["long"] == long
+    box = page.locator("#card").bounding_box()
+    page.mouse.move(box["x"] + 20, box["y"] + 60)
+    page.mouse.wheel(0, 5000)
+    page.wait_for_function(
+        "() => { const { scrollTop, scrollHeight, clientHeight } ="
+        " document.getElementById('card');"
+        " return scrollTop > 0 && scrollTop + clientHeight > scrollHeight - 2; }"
+    )
+    page.locator("#card dd").last.dblclick(position={"x": 10, "y": 10})
+    assert visited.call("() => String(getSelection()).trim()") == "word"
+    page.keyboard.press("Escape")
+    assert visited.card() is None
+
+
+def test_details_that_were_kept_are_closed_by_a_click_elsewhere(visit, pets):
+    visited = visit(pets, hover=NAMES)
+    page, place = visited.page, order_of(visited)
+    for close in (
+        lambda: page.locator("legend").first.click(),
+        lambda: page.mouse.click(*np.mean([visited.place(place[i]) for i in (0, 1)], axis=0)),
+        lambda: (page.focus("#plot"), page.keyboard.press("+")),
+    ):
+        page.mouse.click(*visited.place(place[2]))
+        page.locator("#card.pinned").wait_for()
+        close()
+        page.locator("#card").wait_for(state="hidden")
+        page.mouse.move(2, 2)
+
+
+def test_ring_and_card_follow_the_point_when_the_window_changes(visit, pets):
+    visited = visit(pets, hover=NAMES)
+    i = order_of(visited)[2]
+    visited.page.mouse.click(*visited.place(i))
+    visited.page.locator("#card.pinned").wait_for()
+    before = visited.place(i)
+    visited.page.set_viewport_size({"width": 900, "height": 600})
+    visited.page.wait_for_function("() => Bokeh.documents[0].roots()[0].outer_width < 700")
+    visited.page.wait_for_timeout(300)
+    assert visited.place(i) != before
+    expect_ring(visited, i)
+    box = visited.page.locator("#card").bounding_box()
+    assert abs(box["x"] - visited.place(i)[0]) < 40
+
+
+def test_a_character_is_not_cut_in_half(visit):
+    text = "x" * 399 + "\N{LEMON} zest"
+    visited = visit(EmbeddingDisplay([[0.0, 0.0]]), hover={"note": [text]})
+    visited.page.mouse.move(*visited.place(0))
+    assert dict(visited.card())["note"] == "x" * 399 + "…"
 
 
 def test_a_finger_asks_for_details(visit, pets):
@@ -197,24 +265,113 @@ def test_kinds_are_ticked_off(visit, pets):
     assert visited.shown_rows() == [place[4]]
 
 
+LONG_NAMES = [f"The quick brown fox jumps over the lazy dog, variant {one}" for one in "ABCDEF"]
+
+
+@pytest.fixture
+def corners():
+    """Classes with long names in all corners, and two in one place."""
+    middles = np.array([[0, 0], [5, 0], [0, 5], [5, 5], [2.5, 2.5], [2.5, 2.5]])
+    spread = np.random.default_rng(0).normal(size=(60, 2)) * 0.05
+    return EmbeddingDisplay(
+        np.repeat(middles, 10, axis=0) + spread, labels=np.repeat(LONG_NAMES, 10)
+    )
+
+
+@pytest.mark.parametrize("size", [(1280, 800), PHONE])
+def test_names_keep_within_the_frame_and_cover_no_other(visit, size, corners):
+    corners.class_names = [f"{one} of them all" for one in "ABCDEF"]
+    visited = visit(corners, size=size)
+    written, (left, top, right, bottom) = visited.names()
+    assert len(written) >= 5
+    boxes = list(written.values())
+    for k, (start, high, end, low) in enumerate(boxes):
+        assert left <= start < end <= right
+        assert top <= high < low <= bottom
+        for other in boxes[:k]:
+            assert end <= other[0] or other[2] <= start or low <= other[1] or other[3] <= high
+
+
+def test_a_name_that_had_no_room_comes_with_it(visit):
+    across = [0.0, 0.01, 0.02, 9.0, 9.0]
+    display = EmbeddingDisplay(np.column_stack([across, [0, 0, 0, 9, -9]]), labels=[*"abcde"])
+    visited = visit(display)
+    assert set(visited.names()[0]) == {"a", "b", "d", "e"}
+    visited.call("() => model('map').x_range.setv({ start: -0.05, end: 0.05 })")
+    assert set(visited.names()[0]) == {"a", "b", "c"}  # the others are out of sight
+
+
+def test_names_are_switched_off(visit, pets):
+    visited = visit(pets)
+    assert set(visited.names()[0]) == {"bird", "cat", "dog"}
+    visited.page.get_by_label("Names").click()
+    assert visited.names()[0] == {}
+    visited.page.get_by_label("cat").click()
+    visited.page.get_by_label("Names").click()
+    assert set(visited.names()[0]) == {"bird", "dog"}
+
+
+def test_names_fade_while_a_search_is_on(visit, pets):
+    visited = visit(pets, hover=NAMES)
+    alpha = "() => model('writing').glyph.text_alpha.value"
+    visited.page.fill("#search", "rex")
+    expect_text(visited, "#hits", "1 of 6 points found")
+    assert visited.call(alpha) < 0.5
+    visited.page.press("#search", "Escape")
+    assert visited.call(alpha) == 1
+
+
+@pytest.mark.parametrize("size", [(1280, 800), PHONE])
+def test_long_names_stand_in_the_list_in_full(visit, corners, size):
+    visited = visit(corners, size=size)
+    for name in visited.page.locator("#classes bdi").all():
+        assert name.evaluate("(one) => one.scrollWidth <= one.clientWidth")
+        assert name.evaluate("(one) => one.scrollHeight <= one.clientHeight")
+
+
+def test_the_picture_is_saved_under_the_name_of_the_page(visit, pets):
+    visited = visit(pets, title="My pets")
+    with visited.page.expect_download() as download:
+        visited.page.get_by_role("button", name="Save").click()
+    assert download.value.suggested_filename == "My-pets.png"
+    assert visited.troubles == []
+
+
+@pytest.mark.parametrize("n_columns", [1, 2])
+def test_all_tools_are_in_sight(visit, n_columns):
+    display = EmbeddingDisplay(np.arange(8.0).reshape(4, 2)[:, :n_columns], labels=LONG_NAMES[:4])
+    visited = visit(display)
+    for size in ((1280, 800), PHONE, (1280, 800)):
+        visited.page.set_viewport_size({"width": size[0], "height": size[1]})
+        visited.page.wait_for_timeout(400)
+        plot = visited.page.locator("#plot").bounding_box()
+        for name in ("Pan", "Box Zoom", "Wheel Zoom", "Reset", "Save"):
+            box = visited.page.get_by_role("button", name=name, exact=True).bounding_box()
+            assert box["x"] + box["width"] <= plot["x"] + plot["width"]
+
+
 def test_unlabelled_points_are_ticked_off(visit):
     visited = visit(EmbeddingDisplay(np.arange(6.0).reshape(3, 2), labels=["a", None, None]))
     visited.page.get_by_label("unlabelled").click()
     assert visited.shown_rows() == [2]
 
 
-@pytest.mark.parametrize(
-    ("text", "rows"),
-    [("kit", [1]), ("CAT", [0, 1, 3]), ("dog", [2, 3, 5]), ("30", [4]), ("fox", []), ("4", [4])],
-)
-def test_search_finds_in_labels_predictions_columns_and_rows(visit, pets, text, rows):
+def test_search_finds_in_labels_predictions_columns_and_rows(visit, pets):
     visited = visit(pets, hover=NAMES)
-    place = order_of(visited)
-    visited.page.fill("#search", text)
-    expect_text(visited, "#hits", f"{len(rows)} of 6 points found")
-    alpha = visited.call("() => Array.from(model('points').data.alpha)")
-    assert [row for row in range(6) if alpha[place[row]] == 1] == rows
-    assert all(alpha[place[row]] < 0.1 for row in range(6) if row not in rows)
+    for text, rows in {
+        "kit": [1],
+        "CAT": [0, 1, 3],
+        "dog": [2, 3, 5],
+        "30": [4],
+        "fox": [],
+        "4": [4],
+    }.items():
+        visited.page.fill("#search", text)
+        visited.page.press("#search", "Enter")
+        expect_text(visited, "#hits", f"{len(rows)} of 6 points found")
+        found = visited.call("() => Array.from(model('found').data.x)")
+        assert sorted(found) == sorted(pets.embedding[rows, 0])
+        assert max(visited.call("() => Array.from(model('points').data.alpha)")) < 0.1
 
 
 def test_escape_ends_a_search(visit, pets):
@@ -226,6 +383,30 @@ def test_escape_ends_a_search(visit, pets):
     expect_text(visited, "#hits", "6 points")
     assert visited.page.input_value("#search") == ""
     assert visited.call("() => Array.from(model('points').data.alpha)") == before
+    assert visited.call("() => model('found').data.x.length") == 0
+
+
+def test_search_takes_other_spellings_of_the_same_text(visit):
+    hover = {"place": ["Café at\nthe \N{NO-BREAK SPACE}corner"]}
+    visited = visit(EmbeddingDisplay([[0.0, 0.0]], labels=["a"]), hover=hover)
+    spellings = ("cafe\N{COMBINING ACUTE ACCENT}", "CAFÉ", "cafe", "ｃａｆé", "the  corner")
+    for text in spellings:
+        visited.page.fill("#search", text)
+        expect_text(visited, "#hits", "1 of 1 point found")
+        visited.page.fill("#search", "another")
+        expect_text(visited, "#hits", "0 of 1 point found")
+
+
+def test_a_few_hits_are_large_and_lie_on_top(visit):
+    """One point of none under a crowd of others."""
+    display = EmbeddingDisplay([[0.0, 0.0]] * 200, labels=[None] + ["crowd"] * 199)
+    visited = visit(display, hover={"name": ["needle"] + ["hay"] * 199})
+    before = count_pixels(visited, UNLABELED_COLOR)
+    visited.page.fill("#search", "needle")
+    expect_text(visited, "#hits", "1 of 200 points found")
+    assert count_pixels(visited, UNLABELED_COLOR) > before + 60
+    visited.page.get_by_label("unlabelled").click()
+    assert count_pixels(visited, UNLABELED_COLOR) < before + 10
 
 
 def test_hits_that_a_filter_hides_are_told(visit, pets):
@@ -245,9 +426,78 @@ def test_enter_goes_from_hit_to_hit_and_moves_the_map(visit, pets):
         seen.append(int(dict(visited.card())["row"]))
         (start, end), _ = visited.ends()
         assert start <= pets.embedding[seen[-1], 0] <= end
-        marked = visited.call("() => [model('marked').data.x[0], model('marked').data.y[0]]")
-        assert marked == list(pets.embedding[seen[-1]])
+        expect_ring(visited, order_of(visited)[seen[-1]])
     assert seen == [2, 3, 5, 2, 5]
+
+
+def test_enter_follows_the_rows_of_a_column_of_their_numbers(visit, pets):
+    visited = visit(pets, hover={"row": [f"no. {row}" for row in range(6)]})
+    visited.page.fill("#search", "no.")
+    seen = []
+    for _ in range(6):
+        visited.page.press("#search", "Enter")
+        seen.append(dict(visited.card())["row"])
+    assert seen == [f"no. {row}" for row in range(6)]
+
+
+def test_enter_at_once_searches_what_is_in_the_box(visit, pets):
+    visited = visit(pets, hover=NAMES)
+    search_and_enter(visited, "cat")
+    assert ("name", "Tom") in visited.card()
+    search_and_enter(visited, "polly")
+    assert ("name", "Polly") in visited.card()
+    expect_text(visited, "#hits", "1 of 6 points found")
+    search_and_enter(visited, "")
+    assert visited.card() is None
+    expect_text(visited, "#hits", "6 points")
+
+
+def search_and_enter(visited, text):
+    """Both within one turn of the page, as a quick typist does."""
+    visited.call(
+        """(text) => {
+            const box = document.getElementById("search");
+            box.value = text;
+            box.dispatchEvent(new Event("input", { bubbles: true }));
+            const options = { key: "Enter", bubbles: true, cancelable: true };
+            box.dispatchEvent(new KeyboardEvent("keydown", options));
+        }""",
+        text,
+    )
+
+
+def test_going_to_a_hit_in_sight_paints_nothing(visit, pets):
+    visited = visit(pets, hover=NAMES, script=RECORD_TEXT)
+    visited.page.fill("#search", "dog")
+    expect_text(visited, "#hits", "3 of 6 points found")
+    visited.page.wait_for_timeout(200)
+    before = visited.call("() => window.written.length")
+    visited.page.press("#search", "Enter")
+    visited.page.wait_for_timeout(200)
+    assert visited.card() is not None
+    assert visited.call("() => window.written.length") == before
+
+
+@pytest.mark.parametrize("size", [(1280, 800), PHONE, (390, 500)])
+def test_the_card_of_a_hit_stands_beside_it_and_in_sight(visit, size):
+    """Points in all corners, and the map out of sight at first where the screen is small."""
+    display = EmbeddingDisplay([[0.0, 10.0], [1.0, 9.0], [10.0, 0.0], [10.0, 10.0], [5.0, 5.0]])
+    visited = visit(display, size=size, hover={"note": ["a note of some length " * 9] * 5})
+    visited.page.fill("#search", "note")
+    expect_text(visited, "#hits", "5 of 5 points found")
+    for i in range(5):
+        visited.call("() => scrollTo(0, document.documentElement.scrollHeight)")
+        visited.page.press("#search", "Enter")
+        visited.page.wait_for_timeout(50)
+        across, down = visited.place(i)
+        assert 0 <= across <= size[0]
+        assert 0 <= down <= size[1]
+        expect_ring(visited, i)
+        box = visited.page.locator("#card").bounding_box()
+        assert 0 <= box["x"] <= box["x"] + box["width"] <= size[0]
+        assert 0 <= box["y"] <= box["y"] + box["height"] <= size[1]
+        is_beside = not box["x"] - 8 <= across <= box["x"] + box["width"] + 8
+        assert is_beside or not box["y"] - 8 <= down <= box["y"] + box["height"] + 8
 
 
 def test_the_map_moves_by_keys(visit, pets):
@@ -318,7 +568,8 @@ def test_hostile_text_is_shown_and_never_runs(visit, n_columns):
     expect_text(visited, "#hits", f"{n} of {n} points found")
     page.press("#search", "Enter")
     written = visited.call("() => window.written")
-    assert {"$x$", "$$x$$", "{safe}", "@label", "x" * 31 + "…"} <= set(written)
+    long = "x" * 31 + "…" if n_columns == 2 else "x" * 16 + "…" + "x" * 15
+    assert {"$x$", "$$x$$", "{safe}", "@label", long} <= set(written)
     assert visited.call("() => window.touched") is None
     assert page.locator("#card img, h1 *, bdi *, #card dd *, #card dt *").count() == 0
     assert visited.troubles == []
@@ -353,3 +604,11 @@ def test_a_strip_names_its_rows(visit):
     # The first class is on top.
     heights = [visited.place(order_of(visited)[row])[1] for row in range(3)]
     assert heights == sorted(heights)
+
+
+def test_a_strip_of_long_names_has_room_on_a_phone(visit):
+    display = EmbeddingDisplay(np.arange(6.0)[:, None], labels=LONG_NAMES)
+    visited = visit(display, size=PHONE, script=RECORD_TEXT)
+    visited.page.wait_for_function("() => Bokeh.documents[0].roots()[0].inner_width > 200")
+    written = set(visited.call("() => window.written"))
+    assert {f"The quic…iant {one}" for one in "ABCDEF"} <= written

@@ -108,6 +108,75 @@ def test_classify_tells_answers_and_new_rows(tmp_path, flowers, new):
     np.testing.assert_allclose([one["confidence"] for one in details], confidence, atol=1e-4)
 
 
+def run_with_new_rows(folder, data, new, *options):
+    """Return the table and the details of a page of two files."""
+    out, page = folder / "labels.csv", folder / "map.html"
+    result = run(
+        *("classify", data, "--new", new, "--folds", 0, "--dims", 2, "-o", out, "--plot", page),
+        *options,
+    )
+    assert result.exit_code == 0, result.stderr
+    return read_table(out), read_details(page)
+
+
+def test_classify_names_the_rows_of_both_files(tmp_path, flowers):
+    new = write_flowers(tmp_path / "new.csv", ROWS[N_ROWS:], ids=True)
+    options = ("--labels", "kind", "--id-column", "name")
+    table, details = run_with_new_rows(tmp_path, flowers, new, *options)
+    assert list(table[0]) == ["file", "id", "label", "confidence", "given"]
+    names = [f"flower {row}" for row in ROWS]
+    assert [row["id"] for row in table] == [one["id"] for one in details] == names
+
+
+def test_names_that_only_one_file_has_are_kept(tmp_path, flowers, new):
+    # A column without a title holds names, as pandas writes them.
+    indexed = tmp_path / "indexed.csv"
+    indexed.write_text(flowers.read_text().replace("name,", ",", 1))
+    table, details = run_with_new_rows(tmp_path, indexed, new, "--labels", "kind")
+    names = [f"flower {row}" for row in ROWS[:N_ROWS]]
+    assert [row["id"] for row in table] == names + [""] * N_NEW
+    assert [one["id"] for one in details] == names + [None] * N_NEW
+    rows = [str(row) for n in (N_ROWS, N_NEW) for row in range(1, n + 1)]
+    assert [row["row"] for row in table] == [one["row"] for one in details] == rows
+
+
+def test_a_file_of_new_rows_without_the_names_asked_for_is_refused(tmp_path, flowers, new):
+    options = ("--labels", "kind", "--id-column", "name", "-o", tmp_path / "labels.csv")
+    refused(run("classify", flowers, *options, "--new", new), str(new), "'name'", "--id-column")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_new_rows_are_read_like_the_others(tmp_path):
+    """Files without a line of titles, in a format that their names do not tell."""
+    data = write_flowers(tmp_path / "flowers.txt", ROWS[:N_ROWS], n_labeled=20, ids=True)
+    new = write_flowers(tmp_path / "new.txt", ROWS[N_ROWS:], ids=True)
+    for path in (data, new):
+        lines = path.read_text().splitlines(keepends=True)[1:]
+        path.write_text("".join(lines).replace(",", "\t"))
+    options = ("--labels", 6, "--id-column", 1, "--no-header", "--format", "tsv")
+    table, details = run_with_new_rows(tmp_path, data, new, *options)
+    names = [f"flower {row}" for row in ROWS]
+    assert [row["id"] for row in table] == [one["id"] for one in details] == names
+
+
+def test_the_name_of_new_rows_tells_their_format(tmp_path, flowers, new):
+    data, tabs = tmp_path / "flowers.txt", tmp_path / "new.tsv"
+    data.write_text(flowers.read_text())
+    tabs.write_text(new.read_text().replace(",", "\t"))
+    options = ("--labels", "kind", "--ignore", "name", "--format", "csv")
+    table, _ = run_with_new_rows(tmp_path, data, tabs, *options)
+    assert len(table) == len(ROWS)
+
+
+@pytest.mark.parametrize("name", ["map.html", "map.htm", "MAP.HTM"])
+def test_a_page_has_the_name_of_the_data_in_its_title(tmp_path, flowers, name):
+    page = tmp_path / name
+    options = ("--method", "pca", "--features", "[a-d]", "-o", tmp_path / "map.csv")
+    result = run("embed", flowers, *options, "--plot", page)
+    assert result.exit_code == 0, result.stderr
+    assert "<title>Map of flowers.csv</title>" in page.read_text(encoding="utf-8")
+
+
 def test_classify_draws_pictures_too(tmp_path, flowers):
     options = ("--labels", "kind", "--ignore", "name", "--folds", 0, "--dims", 1)
     picture = tmp_path / "map.png"

@@ -14,6 +14,7 @@ import os
 import re
 import subprocess
 import sys
+from decimal import Decimal
 from html.parser import HTMLParser
 
 import numpy as np
@@ -199,13 +200,32 @@ def test_filters_count_what_they_hide(display):
     assert page.classes == {"cat": "2", "dog": "3"}
     assert page.kinds == ["label given", "predicted", "new"]
     boxes = page.all("input", type="checkbox")
-    assert [box.get("data-class", box.get("data-kind")) for box, _ in boxes] == list("01013")
+    ticked = [box.get("data-class", box.get("data-kind", box.get("id"))) for box, _ in boxes]
+    assert ticked == ["naming", *"01013"]
 
 
 def test_a_map_without_labels_has_one_line():
     page = page_of(EmbeddingDisplay(points(3)))
     assert page.classes == {"unlabelled": "3"}
     assert page.rows["classes"] == []
+    assert page.all("input", id="naming") == []  # there are no names to write
+
+
+@pytest.mark.parametrize("n_columns", [1, 2])
+def test_a_class_called_unlabelled_is_told_from_points_of_none(n_columns):
+    embedding = points(3, n_columns=n_columns)
+    page = page_of(EmbeddingDisplay(embedding, labels=["unlabelled", None, None]))
+    assert page.classes == {"unlabelled": "1", "unlabelled points": "2"}
+    if n_columns == 1:
+        rows = [model["text"] for model in page.models("PlainText")]
+        assert rows == ["unlabelled", "unlabelled points"]
+
+
+def test_stars_are_explained_where_there_are_any(display):
+    notes = [text for _, text in page_of(display).all("p", **{"class": "note"})]
+    assert "★ centre of a class" in notes
+    bare = page_of(EmbeddingDisplay(points(2), labels=["cat", "dog"]))
+    assert not [text for _, text in bare.all("p", **{"class": "note"}) if "★" in text]
 
 
 def test_names_stand_at_the_anchors_of_the_static_picture(display):
@@ -305,11 +325,51 @@ def test_columns_follow_the_order_of_drawing():
     assert page.rows["columns"][0]["values"] == ["one", "zero", "two"]
 
 
-@pytest.mark.parametrize("missing", [None, np.nan, np.float32("nan"), pd.NA, pd.NaT])
+def texts_of(column):
+    [found] = page_of(EmbeddingDisplay(points(len(column))), hover={"a": column}).rows["columns"]
+    return found["values"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (20230101123456.0, "20230101123456"),
+        (np.float64(9007199254740993), "9007199254740992"),
+        (np.float32(123456792), "123456792"),
+        (-3.0, "-3"),
+        (0.1 + 0.2, "0.30000000000000004"),
+        (np.float32(0.1), "0.1"),
+        (np.float16(2.5), "2.5"),
+        (1e300, "1e+300"),
+        (float("inf"), "inf"),
+        (Decimal("1.10"), "1.10"),
+        ("NaT", "NaT"),
+        ("nan", "nan"),
+    ],
+)
+def test_values_have_all_their_digits(value, text):
+    assert texts_of([value]) == [text]
+
+
+@pytest.mark.parametrize("wrap", [list, np.asarray, pd.Series])
+def test_single_precision_has_the_digits_it_needs(wrap):
+    assert texts_of(wrap(np.array([0.1, 16777216, np.nan], dtype=np.float32))) == [
+        "0.1",
+        "16777216",
+        None,
+    ]
+
+
+@pytest.mark.parametrize(
+    "missing", [None, np.nan, np.float32("nan"), pd.NA, pd.NaT, Decimal("NaN"), Decimal("sNaN")]
+)
 def test_missing_values_are_none(missing):
-    column = pd.Series(["text", missing], dtype=object)
-    page = page_of(EmbeddingDisplay(points(2)), hover={"a": column})
-    assert page.rows["columns"][0]["values"] == ["text", None]
+    assert texts_of(pd.Series(["text", missing], dtype=object)) == ["text", None]
+
+
+@pytest.mark.parametrize("values", [[1, 2], [1.5, 2.5], ["a", "b"]])
+def test_masked_values_are_none(values):
+    assert texts_of(np.ma.array(values, mask=[False, True])) == [str(values[0]), None]
 
 
 def test_dates_are_written_out():
@@ -318,10 +378,11 @@ def test_dates_are_written_out():
     assert page.rows["columns"][0]["values"] == ["2024-02-29", None]
 
 
-def test_a_column_called_row_replaces_the_row_number():
-    page = page_of(EmbeddingDisplay(points(2)), hover={"row": [11, 12]})
-    assert page.rows["row"] is None
-    assert page.rows["columns"] == [{"name": "row", "values": ["11", "12"]}]
+def test_a_column_called_row_leaves_the_order_of_rows():
+    display = EmbeddingDisplay(points(2), labels=["cat", None])
+    page = page_of(display, hover={"row": [11, 12]})
+    assert page.rows["row"] == [1, 0]
+    assert page.rows["columns"] == [{"name": "row", "values": ["12", "11"]}]
 
 
 @pytest.mark.parametrize(
@@ -333,12 +394,21 @@ def test_a_column_called_row_replaces_the_row_number():
         ({"a": np.ones((3, 2))}, r"hover\['a'\] is not a sequence"),
         ([1, 2, 3], "hover is a list"),
         (pd.Series([1, 2, 3]), "hover is a Series"),
+        ({"a": [[1], [2, 3], [4]]}, r"hover\['a'\] holds a list"),
+        ({"a": pd.Series([[1], [2, 3], [4]])}, r"hover\['a'\] holds a list"),
+        ({"a": {"x": 1, "y": 2, "z": 3}}, r"hover\['a'\] is not a sequence"),
     ],
 )
 def test_columns_that_do_not_fit_are_refused(tmp_path, hover, words):
     with pytest.raises(ValueError, match=words):
         write_html(EmbeddingDisplay(points(3)), tmp_path / "map.html", hover=hover)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_table_of_pyarrow_is_refused():
+    pyarrow = pytest.importorskip("pyarrow")
+    with pytest.raises(ValueError, match="hover is a Table: pass a mapping"):
+        interactive_page(EmbeddingDisplay(points(2)), hover=pyarrow.table({"a": [1, 2]}))
 
 
 @pytest.mark.parametrize(
@@ -388,7 +458,7 @@ def test_what_stands_in_scripts_cannot_end_them():
     display = EmbeddingDisplay(points(2), labels=["a", "b"], class_names=HOSTILE[1:3])
     data = interactive_page(display, hover={HOSTILE[1]: HOSTILE[1:3]}, title="t").decode()
     n_scripts = len(re.findall(r"<script", data))
-    assert n_scripts == len(re.findall("</script>", data)) == 5
+    assert n_scripts == len(re.findall("</script>", data)) == 6
     assert "<!--" not in data
 
 
@@ -422,7 +492,7 @@ def test_nothing_is_loaded_and_only_known_scripts_run(n_points):
     allowed = [f"'sha256-{value}'" for value in hashes]
     uses_webgl = n_points >= module.WEBGL_FROM
     assert policy["script-src"].split() == allowed + ["'unsafe-eval'"] * uses_webgl
-    assert len(scripts) == 3 + uses_webgl
+    assert len(scripts) == 4 + uses_webgl
 
 
 def test_the_same_display_gives_the_same_bytes(tmp_path):
@@ -470,9 +540,26 @@ def test_the_file_is_the_page(tmp_path, display):
     assert Page(path.read_bytes()).all("h1")[0][1] == "Pets"
 
 
-def test_the_title_tells_the_number_of_points_by_default():
-    page = page_of(EmbeddingDisplay(points(1234)))
-    assert page.all("h1")[0][1] == "Map of 1,234 points"
+@pytest.mark.parametrize(("n_points", "count"), [(1, "1 point"), (1234, "1,234 points")])
+def test_the_title_tells_the_number_of_points_by_default(n_points, count):
+    page = page_of(EmbeddingDisplay(points(n_points)))
+    assert page.all("h1")[0][1] == f"Map of {count}"
+    assert page.all("output")[0][1] == count
+    assert page.all("div", id="plot")[0][0]["aria-label"].startswith(f"Map of {count}.")
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        (None, "Map-of-5-points"),
+        ("Fish & <b>chips</b> / no. 7.csv", "Fish-b-chips-b-no-7.csv"),
+        ("../..", "map"),
+        ("long " * 99, "long-" * 11 + "long"),
+    ],
+)
+def test_a_picture_that_is_saved_has_the_name_of_the_page(display, title, name):
+    [tool] = page_of(display, title=title).models("SaveTool")
+    assert tool["filename"] == name
 
 
 def test_a_failure_leaves_the_old_file(tmp_path, display, monkeypatch):

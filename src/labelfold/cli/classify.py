@@ -191,8 +191,18 @@ def classify(
         check_labels(table)
         more = None
         if new is not None:
-            names, n = table.feature_names, table.n_features
-            more = read_new_rows(console, new, names, n, max_bytes=max_bytes)
+            from labelfold.cli.tables.formats import format_of_name
+
+            more = read_new_rows(
+                console,
+                new,
+                table.feature_names,
+                table.n_features,
+                id_column=id_column,
+                header=header,
+                format=format if format_of_name(new) is None else None,
+                max_bytes=max_bytes,
+            )
         results.check_map(table.n_rows + (0 if more is None else more.n_rows))
         with console.step("loading methods"):
             from labelfold.cli.classification import fit_and_estimate, make_classifier
@@ -337,8 +347,10 @@ def as_columns(table: Table, fitted: Any, more: Table | None, whole: Any) -> dic
     columns: dict[str, Any] = {}
     if more is not None:
         columns["file"] = [one.origin for one in tables for _ in range(one.n_rows)]
-    if all(one.row_ids is not None for one in tables):
-        columns["id"] = [name for one in tables for name in one.row_ids or ()]
-    else:
+    has_names = [one.row_ids is not None for one in tables]
+    if not all(has_names):
         columns["row"] = [row for one in tables for row in range(1, one.n_rows + 1)]
+    if any(has_names):
+        # A file may have row names that nobody asked for, as pandas writes them, and the other not.
+        columns["id"] = [name for one in tables for name in one.row_ids or [None] * one.n_rows]
     return {**columns, "label": label, "confidence": confidence, "given": given}

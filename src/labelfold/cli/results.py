@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 STANDARD_STREAM = "-"
 PICTURES = ("png", "pdf", "svg")
-PAGE = "html"  # a map that can be searched
+PAGE = "html"  # a map that can be searched; ".htm" is taken for the same
 
 
 class Results:
@@ -43,7 +43,7 @@ class Results:
         File of the table, or "-".
 
     inputs : tuple of str
-        Files that the command reads, which it must not replace.
+        Files that the command reads, which it must not replace; a map is of the first.
 
     picture, model : Path, default=None
         The other files, if they are wanted: a map, as a picture or a page, and an estimator.
@@ -81,6 +81,12 @@ class Results:
     @property
     def _is_page(self) -> bool:
         return self.picture is not None and _ending(self.picture) == PAGE
+
+    @property
+    def _page_title(self) -> str | None:
+        """What the page shows: the file of the points, the first of the inputs."""
+        source = self._inputs[0]
+        return None if source == STANDARD_STREAM else f"Map of {Path(source).name}"
 
     def __enter__(self) -> Self:
         self._check()
@@ -129,7 +135,8 @@ class Results:
             if self._is_page:
                 from labelfold.plotting.interactive_map import interactive_page
 
-                stream.write(interactive_page(display, hover=columns))
+                page = interactive_page(display, hover=columns, title=self._page_title)
+                stream.write(page)
                 return
             # Not pyplot: a command has no window, and must not depend on the user's backend.
             from matplotlib.figure import Figure
@@ -189,4 +196,5 @@ class Results:
 
 
 def _ending(path: Path) -> str:
-    return path.suffix[1:].lower()
+    ending = path.suffix[1:].lower()
+    return PAGE if ending == "htm" else ending

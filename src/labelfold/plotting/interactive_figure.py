@@ -36,10 +36,11 @@ PIXELS_PER_POINT = 96 / 72
 FONT = "system-ui, sans-serif"
 TEXT_COLOR = "#333333"
 GRID_COLOR = "#ECECEC"
+NAME_GAP = 9.0  # pixels between an anchor and the name above it
 
 
 def draw_points(
-    display: EmbeddingDisplay, details: PointDetails, *, uses_webgl: bool
+    display: EmbeddingDisplay, details: PointDetails, *, uses_webgl: bool, file_name: str
 ) -> dict[str, Any]:
     """Draw a map.
 
@@ -51,37 +52,42 @@ def draw_points(
         Its details, whose order is that of drawing.
     uses_webgl : bool
         Whether the graphics card draws the points.
+    file_name : str
+        What a picture is called that a person saves, without its ending.
 
     Returns
     -------
     item : dict
         What ``Bokeh.embed.embed_item`` takes. Its models are called "map", "points" (a column for
-        each property), "shown" (their filter), "names" and "centers" (sources with a "code" of the
-        class), "named" and "centered" (their filters) and "marked" (a point in a ring).
+        each property), "shown" (their filter), "found" (a source like that of the points, for what
+        a search finds), "names" and "centers" (sources with a "code" of the class), "named" and
+        "centered" (their filters), "writing" (what draws the names) and "rows" (the axis of a
+        strip).
     """
     from bokeh.embed import json_item
 
     styles = class_styles(len(display.classes))
     codes = details.codes_by_row
     points, centers = display.places(codes)
-    figure = _empty_figure(points, uses_webgl=uses_webgl)
+    figure = _empty_figure(points, uses_webgl=uses_webgl, file_name=file_name)
     if display.view.corners is not None:
         _add_spokes(figure, display.view.spoke_ends(points))
-    _add_points(figure, points[details.order], details, styles)
+    columns = _point_columns(points[details.order], details, styles)
+    _add_points(figure, columns)
     if centers is not None:
         _add_centers(figure, centers, styles)
+    _add_found(figure, columns)
     if display.view.n_dims == 1:
         _name_rows(figure, details)
     else:
         _add_names(figure, name_anchors(points, codes, centers), details.names, styles)
     for axis, name in zip((figure.xaxis, figure.yaxis), display.view.axis_names, strict=False):
         axis.axis_label = name
-    _add_mark(figure)
     return dict(json_item(figure))
 
 
-def _empty_figure(points: NDArray[Any], *, uses_webgl: bool) -> Any:
-    from bokeh.models import Range1d
+def _empty_figure(points: NDArray[Any], *, uses_webgl: bool, file_name: str) -> Any:
+    from bokeh.models import Range1d, SaveTool
     from bokeh.plotting import figure
 
     (x_low, y_low), (x_high, y_high) = _padded(points.min(axis=0), points.max(axis=0))
@@ -92,7 +98,7 @@ def _empty_figure(points: NDArray[Any], *, uses_webgl: bool) -> Any:
         sizing_mode="stretch_both",
         min_height=200,
         min_width=200,
-        tools="pan,wheel_zoom,box_zoom,reset,save",
+        tools="pan,wheel_zoom,box_zoom,reset",
         active_drag="pan",
         active_scroll="wheel_zoom",
         toolbar_location="above",
@@ -106,7 +112,12 @@ def _empty_figure(points: NDArray[Any], *, uses_webgl: bool) -> Any:
         lod_interval=3_000,
         lod_timeout=1_000,
     )
+    plot.add_tools(SaveTool(filename=file_name))
     plot.toolbar.logo = None
+    # Bokeh takes 165 pixels for five tools. Lines between them, or a bar that shrinks while the map
+    # is resized, would push tools into a menu.
+    plot.toolbar.stylesheets = [".bk-divider { display: none; }"]
+    plot.toolbar.styles = {"min-width": "165px"}
     plot.grid.grid_line_color = GRID_COLOR
     plot.axis.axis_line_color = None
     plot.axis.major_tick_line_color = None
@@ -125,11 +136,10 @@ def _padded(low: NDArray[Any], high: NDArray[Any]) -> tuple[list[float], list[fl
     return (low - gap).tolist(), (high + gap).tolist()
 
 
-def _add_points(
-    figure: Any, points: NDArray[Any], details: PointDetails, styles: Sequence[ClassStyle]
-) -> None:
-    from bokeh.models import BooleanFilter, CDSView, ColumnDataSource
-
+def _point_columns(
+    points: NDArray[Any], details: PointDetails, styles: Sequence[ClassStyle]
+) -> dict[str, Any]:
+    """A column for each property of the points; of "marker" where there is more than one."""
     codes, kinds = details.codes, details.kinds
     # The last entries answer for code -1, a point without a class.
     fill = np.array([style.color for style in styles] + [UNLABELED_COLOR])[codes]
@@ -143,22 +153,38 @@ def _add_points(
         "size": _diameters(kinds),
         "alpha": _opacities(details),
     }
-    marker: Any = "circle"
     if len(set(markers.tolist())) > 1:
         columns["marker"] = markers[codes].tolist()
-        marker = {"field": "marker"}
+    return columns
+
+
+def _add_points(figure: Any, columns: dict[str, Any]) -> None:
+    from bokeh.models import BooleanFilter, CDSView, ColumnDataSource
+
+    source = ColumnDataSource(columns, name="points")
+    _scatter(figure, source, view=CDSView(filter=BooleanFilter(name="shown")))
+
+
+def _add_found(figure: Any, columns: dict[str, Any]) -> None:
+    """What a search finds, on top of everything that would cover it; nothing at first."""
+    from bokeh.models import ColumnDataSource
+
+    _scatter(figure, ColumnDataSource({name: [] for name in columns}, name="found"))
+
+
+def _scatter(figure: Any, source: Any, **options: Any) -> None:
     figure.scatter(
         "x",
         "y",
-        source=ColumnDataSource(columns, name="points"),
-        view=CDSView(filter=BooleanFilter(name="shown")),
+        source=source,
         size="size",
-        marker=marker,
+        marker={"field": "marker"} if "marker" in source.data else "circle",
         fill_color="fill",
         line_color="line",
         fill_alpha="alpha",
         line_alpha="alpha",
         line_width=1.0,
+        **options,
     )
 
 
@@ -226,10 +252,14 @@ def _add_names(
         "code": list(anchors),
         "text": [shortened(names[code]) for code in anchors],
         "color": [styles[code].text_color for code in anchors],
+        # How far from its anchor each is written, which the page decides by the room there is.
+        "right": [0.0] * len(anchors),
+        "down": [-NAME_GAP] * len(anchors),
     }
     figure.text(
         "x",
         "y",
+        name="writing",
         source=ColumnDataSource(columns, name="names"),
         view=CDSView(filter=BooleanFilter(name="named")),
         text="text",
@@ -239,7 +269,8 @@ def _add_names(
         text_font_style="bold",
         text_align="center",
         text_baseline="bottom",
-        y_offset=-9,
+        x_offset="right",
+        y_offset="down",
         background_fill_color="#FFFFFF",
         background_fill_alpha=0.75,
         padding=2,
@@ -253,25 +284,11 @@ def _name_rows(figure: Any, details: PointDetails) -> None:
 
     names = [shortened(name) for name in details.names]
     if (details.codes < 0).any():
-        names.append("unlabelled")
+        names.append(details.unlabeled_name)
+    figure.yaxis.name = "rows"
     figure.yaxis.ticker = FixedTicker(ticks=list(range(len(names))))
     figure.yaxis.major_label_overrides = {
         height: PlainText(text=name) for height, name in enumerate(names)
     }
     figure.y_range.start, figure.y_range.end = len(names) - 0.5, -0.5
     figure.ygrid.grid_line_color = None
-
-
-def _add_mark(figure: Any) -> None:
-    """A ring for the point that a search has come to, which is none at first."""
-    from bokeh.models import ColumnDataSource
-
-    figure.scatter(
-        "x",
-        "y",
-        source=ColumnDataSource({"x": [], "y": []}, name="marked"),
-        size=18,
-        fill_color=None,
-        line_color="#000000",
-        line_width=2.0,
-    )

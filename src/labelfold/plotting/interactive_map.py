@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -36,6 +37,7 @@ MAX_POINTS = 300_000
 # Below, the canvas is quick enough, the page smaller, and no leave to compile code is needed.
 WEBGL_FROM = 10_000
 ENDINGS = (".html", ".htm")
+LONGEST_FILE_NAME = 60  # characters, of up to four bytes where a system allows 255
 
 
 def write_html(
@@ -112,9 +114,11 @@ def interactive_page(
     from labelfold.plotting.interactive_figure import draw_points
 
     details = PointDetails.of(display, columns)
+    count = f"{n_points:,} point{'' if n_points == 1 else 's'}"
+    heading = f"Map of {count}" if title is None else str(title)
     uses_webgl = n_points >= WEBGL_FROM
-    plot = draw_points(display, details, uses_webgl=uses_webgl)
-    scripts = [*_bokeh_scripts(uses_webgl), _page_file("map.js")]
+    plot = draw_points(display, details, uses_webgl=uses_webgl, file_name=_as_file_name(heading))
+    scripts = [*_bokeh_scripts(uses_webgl), _page_file("name_places.js"), _page_file("map.js")]
     # `<` is escaped for the HTML parser; JSON reads it back.
     data = {
         "plot-data": _as_json(_with_plain_ids(plot)),
@@ -124,12 +128,14 @@ def interactive_page(
         _page_file("map.html")
     )
     page = template.render(
-        title=f"Map of {n_points:,} points" if title is None else str(title),
+        title=heading,
         policy=_security_policy(scripts, uses_webgl),
         style=Markup(_page_file("map.css")),
         classes=_class_entries(display.class_names, details),
         kinds=_kind_entries(details),
-        n_points=n_points,
+        count=count,
+        has_names=display.view.n_dims > 1 and len(display.classes) > 0,
+        has_centers=display.class_centers is not None,
         data={name: Markup(text) for name, text in data.items()},
         scripts=[Markup(script) for script in scripts],
     )
@@ -172,6 +178,12 @@ def _bokeh_scripts(uses_webgl: bool) -> list[str]:
         log_level="error",
     )
     return [_as_parsed(script) for script in inline.js_raw]
+
+
+def _as_file_name(heading: str) -> str:
+    """What the tool that saves a picture calls it: words of the heading, which any system takes."""
+    words = re.findall(r"\w+(?:[.,]\w+)*", heading)
+    return "-".join(words)[:LONGEST_FILE_NAME].strip("-") or "map"
 
 
 def _page_file(name: str) -> str:
@@ -229,7 +241,7 @@ def _class_entries(names: Sequence[str], details: PointDetails) -> list[dict[str
     if counts[-1]:
         entries.append(
             {
-                "name": "unlabelled",
+                "name": details.unlabeled_name,
                 "count": int(counts[-1]),
                 "shape": "o",
                 "color": UNLABELED_COLOR,

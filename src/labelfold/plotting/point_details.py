@@ -10,6 +10,7 @@ import base64
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -26,6 +27,8 @@ GIVEN, PREDICTED, BARE, NEW = range(len(KINDS))
 # Which kind lies under which, as in the static picture.
 HEIGHTS = np.array([2, 1, 0, 3])
 MAX_IMAGE_BYTES = 60_000_000
+# Whole numbers from here on are written with an exponent: they are no row's name.
+LARGEST_IN_FULL = 1e21
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +96,14 @@ class PointDetails:
         )
 
     @property
+    def unlabeled_name(self) -> str:
+        """What points without a class are called, which no class is."""
+        name = "unlabelled"
+        while name in self.names:
+            name += " points"
+        return name
+
+    @property
     def codes_by_row(self) -> NDArray[Any]:
         """The class that is shown of each row, in the order of the rows."""
         codes = np.empty_like(self.codes)
@@ -110,7 +121,6 @@ class PointDetails:
 
     def as_plain(self, images: list[str] | None) -> dict[str, Any]:
         """Values that JSON can hold."""
-        has_row = any(name == "row" for name, _ in self.columns)
         confidence = None if self.confidence is None else np.round(self.confidence, 4).tolist()
         return {
             "classes": self.names,
@@ -119,7 +129,7 @@ class PointDetails:
             "codes": self.codes.tolist(),
             "confidence": confidence,
             "kinds": self.kinds.tolist(),
-            "row": None if has_row else self.order.tolist(),
+            "row": self.order.tolist(),
             "columns": [{"name": name, "values": values} for name, values in self.columns],
             "images": images,
         }
@@ -129,34 +139,53 @@ def check_hover(hover: Any, n_points: int) -> list[tuple[str, list[str | None]]]
     """Columns as text, from a mapping or a DataFrame."""
     if hover is None:
         return []
-    if not (isinstance(hover, Mapping) or hasattr(hover, "columns")):
+    is_frame = hasattr(hover, "columns") and hasattr(hover, "items")
+    if not (isinstance(hover, Mapping) or is_frame):
         raise ValueError(
             f"hover is a {type(hover).__name__}: pass a mapping from names to columns, or a "
-            "DataFrame."
+            "pandas DataFrame."
         )
     return [(str(name), _check_column(name, column, n_points)) for name, column in hover.items()]
 
 
 def _check_column(name: Any, column: Any, n_points: int) -> list[str | None]:
-    if isinstance(column, str) or not hasattr(column, "__len__") or np.ndim(column) != 1:
+    is_sequence = hasattr(column, "__len__") and not isinstance(column, str | Mapping)
+    if not is_sequence or getattr(column, "ndim", 1) != 1:
         raise ValueError(f"hover[{name!r}] is not a sequence of values: pass one for each point.")
     if len(column) != n_points:
         raise ValueError(
             f"hover[{name!r}] has {len(column)} values but the map has {n_points} points: "
             "pass one for each."
         )
-    return [_as_text(value) for value in column]
+    # A Series gives out Python's floats, to which single precision looks like noise.
+    is_float = getattr(getattr(column, "dtype", None), "kind", None) == "f"
+    values = list(np.asanyarray(column) if is_float else column)
+    for value in values:
+        if isinstance(value, list | tuple) or getattr(value, "ndim", 0) > 0:
+            raise ValueError(
+                f"hover[{name!r}] holds a {type(value).__name__}: pass a text or a number for each "
+                "point."
+            )
+    return [_as_text(value) for value in values]
 
 
 def _as_text(value: Any) -> str | None:
-    if value is None or type(value).__name__ == "NAType":  # pandas.NA has no truth value
+    """The value as a person would write it, with all its digits; None where it is missing."""
+    if value is None or value is np.ma.masked:
         return None
+    # Those of pandas, which need not be there; pandas.NA has no truth value.
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return None if np.isnat(value) else str(value)
+    if isinstance(value, Decimal):
+        return None if value.is_nan() else str(value)
     if isinstance(value, float | np.floating):
-        return None if np.isnan(value) else f"{value:.10g}"
-    if isinstance(value, np.datetime64 | np.timedelta64) and np.isnat(value):
-        return None
-    text = str(value)
-    return None if text == "NaT" else text
+        if np.isnan(value):
+            return None
+        is_whole = value.is_integer() and abs(float(value)) < LARGEST_IN_FULL
+        return str(int(value)) if is_whole else str(value)
+    return str(value)
 
 
 def image_uris(images: NDArray[Any] | None, order: NDArray[np.intp]) -> list[str] | None:

@@ -8,27 +8,26 @@
   const plot = read("plot-data");
   const settings = plot.doc.roots[0].attributes;
   if (settings.output_backend === "webgl" && !hasGraphicsCard()) settings.output_backend = "canvas";
-  await Bokeh.embed.embed_item(plot, "plot");
+  const views = await Bokeh.embed.embed_item(plot, "plot");
+  const { frame } = [...views.roots][0];
   const drawing = Bokeh.documents.at(-1);
   const model = (name) => drawing.get_model_by_name(name);
   const map = model("map");
   const points = model("points");
   const { x, y } = points.data;
-  const ownAlpha = points.data.alpha;
   const n = x.length;
   const card = find("card");
   const ring = find("ring");
   const search = find("search");
 
-  const LONGEST = 400; // characters of a value that the card shows
+  const LONGEST = 400; // characters of a value that the card shows before it is asked to stay
   const REACH = 14; // pixels from the pointer within which a point answers
-  const DIMMED = 0.06; // opacity of points that a search does not find
+  const GAP = 16; // pixels between a point and its card
+  const MARGIN = 8; // pixels between the card and the edge of the screen
 
   // What the filters and the search leave.
   const visible = new Uint8Array(n).fill(1);
   let isHit = null; // null while nothing is searched for
-  let steps = -1; // the hit that Enter has come to, among `stops`
-  let stops = [];
 
   const answers = (i) => visible[i] && (isHit === null || isHit[i]);
 
@@ -45,16 +44,17 @@
 
   // ---- details of a point
 
+  const hasOwnRow = rows.columns.some(({ name }) => name === "row");
+
   function entries(i) {
     const found = [];
-    if (rows.row !== null) found.push(["row", String(rows.row[i])]);
+    if (!hasOwnRow) found.push(["row", String(rows.row[i])]);
     if (rows.labels[i] >= 0) found.push(["label", rows.classes[rows.labels[i]]]);
     if (rows.predictions[i] >= 0) {
-      const name = rows.classes[rows.predictions[i]];
       const percent = rows.confidence === null ? "" : ` (${Math.round(100 * rows.confidence[i])} %)`;
-      found.push(["predicted", shortened(name) + percent]);
+      found.push(["predicted", rows.classes[rows.predictions[i]], percent]);
     }
-    if (rows.codes[i] < 0) found.push(["label", "none"]);
+    if (rows.codes[i] < 0) found.push(["label", "–"]);
     if (rows.kinds[i] === 3) found.push(["new", "yes"]);
     for (const { name, values } of rows.columns) {
       const entry = [name, values[i] ?? "–"];
@@ -64,62 +64,75 @@
     return found;
   }
 
+  // The cut never parts the halves of a character.
   function shortened(text) {
-    return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+    return text.length > LONGEST ? `${text.slice(0, LONGEST).replace(/[\ud800-\udbff]$/, "")}…` : text;
   }
 
   function element(tag, text) {
     const made = document.createElement(tag);
     made.dir = "auto";
-    made.textContent = shortened(text);
+    made.textContent = text;
     return made;
   }
 
-  let shown = null;
-
-  function show(i, left, top) {
-    if (i !== shown) {
-      shown = i;
-      const list = document.createElement("dl");
-      for (const [name, value] of entries(i)) list.append(element("dt", name), element("dd", value));
-      card.replaceChildren(list);
-      if (rows.images !== null) {
-        const image = document.createElement("img");
-        image.src = rows.images[i];
-        image.alt = "";
-        card.prepend(image);
-      }
+  function fill(i) {
+    const write = isPinned ? (text) => text : shortened;
+    const list = document.createElement("dl");
+    for (const [name, value, end = ""] of entries(i)) {
+      list.append(element("dt", write(name)), element("dd", write(value) + end));
     }
-    card.hidden = false;
+    card.replaceChildren(list);
+    if (rows.images !== null) {
+      const image = document.createElement("img");
+      image.src = rows.images[i];
+      image.alt = "";
+      card.prepend(image);
+    }
+  }
+
+  let shown = null;
+  let isPinned = false;
+
+  // Put the ring around a point and the card beside it, where there is more room. Pinned, it stays,
+  // has the whole of each text, and can be scrolled.
+  function show(i, pin) {
+    card.hidden = ring.hidden = false;
+    if (i !== shown || pin !== isPinned) {
+      [shown, isPinned] = [i, pin];
+      card.classList.toggle("pinned", pin);
+      fill(i);
+      card.scrollTop = 0;
+    }
+    const box = find("plot").getBoundingClientRect();
+    const left = box.left + frame.x_scale.compute(x[i]);
+    const top = box.top + frame.y_scale.compute(y[i]);
+    place(ring, left, top);
+    const above = top - GAP - MARGIN;
+    const below = innerHeight - top - GAP - MARGIN;
+    card.style.maxHeight = `${Math.max(above, below)}px`;
     const { width, height } = card.getBoundingClientRect();
-    const isRight = left + 16 + width > innerWidth - 8;
-    const isBelow = top + 16 + height > innerHeight - 8;
-    card.style.left = `${Math.max(8, isRight ? left - 16 - width : left + 16)}px`;
-    card.style.top = `${Math.max(8, isBelow ? top - 16 - height : top + 16)}px`;
+    const isLeft = left + GAP + width > innerWidth - MARGIN;
+    const isAbove = height > below;
+    place(card, Math.max(MARGIN, isLeft ? left - GAP - width : left + GAP), isAbove ? top - GAP - height : top + GAP);
+  }
+
+  // Both scroll with the map.
+  function place(what, left, top) {
+    what.style.left = `${left + scrollX}px`;
+    what.style.top = `${top + scrollY}px`;
   }
 
   function hide() {
     shown = null;
+    isPinned = false;
     card.hidden = ring.hidden = true;
-    unmark();
   }
 
-  // A ring drawn by Bokeh stays with its point, and has the whole map painted again.
-  function mark(i) {
-    ring.hidden = true;
-    model("marked").data = { x: [x[i]], y: [y[i]] };
-  }
-
-  function unmark() {
-    if (model("marked").data.x.length) model("marked").data = { x: [], y: [] };
-  }
-
-  // Show the nearest point in reach, the upper of two in the same place. The ring is an element of
-  // the page here, so that a pointer over many points has nothing painted.
-  function point(event) {
-    const { x_range, y_range, inner_width, inner_height } = map;
-    const across = inner_width / (x_range.end - x_range.start);
-    const down = inner_height / (y_range.start - y_range.end);
+  // The nearest point in reach, the upper of two in the same place; null where there is none.
+  function nearest(event) {
+    const across = map.inner_width / (map.x_range.end - map.x_range.start);
+    const down = map.inner_height / (map.y_range.start - map.y_range.end);
     let best = REACH * REACH;
     let found = null;
     for (let i = 0; i < n; i++) {
@@ -129,36 +142,86 @@
       const distance = dx * dx + dy * dy;
       if (distance <= best) [best, found] = [distance, i];
     }
-    if (found === null) return hide();
-    unmark();
-    const box = find("plot").getBoundingClientRect();
-    const left = box.left + event.sx + (x[found] - event.x) * across;
-    const top = box.top + event.sy + (y[found] - event.y) * down;
-    ring.style.left = `${left}px`;
-    ring.style.top = `${top}px`;
-    ring.hidden = false;
-    show(found, left, top);
+    return found;
   }
 
-  map.on_event("mousemove", point);
-  map.on_event("tap", point);
-  for (const name of ["panstart", "pinchstart", "wheel", "reset"]) map.on_event(name, hide);
-  // A finger leaves when it is lifted, and the details that it asked for stay.
-  let isTouch = false;
-  find("plot").addEventListener("pointerdown", (event) => (isTouch = event.pointerType === "touch"), true);
-  find("plot").addEventListener("pointermove", (event) => (isTouch = event.pointerType === "touch"), true);
-  map.on_event("mouseleave", () => isTouch || hide());
-  addEventListener("scroll", hide, { passive: true });
+  function point(event, pin) {
+    const i = nearest(event);
+    if (i === null) hide();
+    else show(i, pin);
+  }
+
+  map.on_event("mousemove", (event) => isPinned || point(event, false));
+  map.on_event("mouseleave", () => isPinned || hide());
+  for (const name of ["tap", "doubletap"]) map.on_event(name, (event) => point(event, true));
+  addEventListener("keydown", (event) => event.key === "Escape" && hide());
+  addEventListener("pointerdown", ({ target }) => {
+    if (!card.contains(target) && !find("plot").contains(target)) hide();
+  });
+
+  // ---- names of classes
+
+  const boxes = [...document.querySelectorAll("[data-class]")];
+  const boxOf = new Map(boxes.map((box) => [box.dataset.class, box]));
+  const isClassOn = (code) => boxOf.get(code < 0 ? "none" : String(code)).checked;
+  const naming = find("naming"); // null where no names are written among the points
+  const widths = naming === null ? [] : measureNames(model("names").data.text);
+  let written = null; // how names were written last
+
+  function writeNames() {
+    if (naming === null) return;
+    const source = model("names");
+    const names = widths.map((width, k) => ({
+      across: frame.x_scale.compute(source.data.x[k]),
+      anchor: frame.y_scale.compute(source.data.y[k]),
+      width,
+      isWanted: naming.checked && isClassOn(source.data.code[k]),
+    }));
+    const { right, down, isWritten } = placeNames(names, frame.bbox);
+    const plan = JSON.stringify([right, down, isWritten]);
+    if (plan === written) return; // nothing to paint
+    written = plan;
+    source.data = { ...source.data, right, down };
+    model("named").booleans = isWritten;
+  }
+
+  // Names beside the rows of a strip may take a third of the width.
+  const axis = model("rows"); // null on a map
+  let longest = null;
+
+  function nameRows() {
+    const most = Math.max(8, Math.min(32, Math.floor(find("plot").clientWidth / 24)));
+    if (axis === null || most === longest) return;
+    longest = most;
+    const labels = [...axis.major_label_overrides].map(([row, label]) => {
+      const text = cutInMiddle(rows.classes[row] ?? label.text, most);
+      return [row, new label.constructor({ text })];
+    });
+    axis.major_label_overrides = new Map(labels);
+  }
+
+  // The frame has another size: the window was resized, or numbers along an axis grew longer.
+  function fit() {
+    nameRows();
+    writeNames();
+    if (shown !== null) show(shown, isPinned);
+  }
+
+  function move() {
+    hide();
+    writeNames();
+  }
+
+  naming?.addEventListener("change", writeNames);
+  for (const range of [map.x_range, map.y_range]) range.change.connect(move);
+  for (const name of ["inner_width", "inner_height"]) map.properties[name].change.connect(fit);
 
   // ---- filters
 
-  const boxes = [...document.querySelectorAll("[data-class]")];
   const kindBoxes = [...document.querySelectorAll("[data-kind]")];
 
   function filter() {
-    const isOn = new Map(boxes.map((box) => [box.dataset.class, box.checked]));
     const isKindOn = new Map(kindBoxes.map((box) => [Number(box.dataset.kind), box.checked]));
-    const isClassOn = (code) => isOn.get(code < 0 ? "none" : String(code));
     const booleans = new Array(n);
     for (let i = 0; i < n; i++) {
       booleans[i] = isClassOn(rows.codes[i]) && (isKindOn.get(rows.kinds[i]) ?? true);
@@ -166,9 +229,8 @@
     }
     hide();
     model("shown").booleans = booleans;
-    for (const [source, view] of [["names", "named"], ["centers", "centered"]]) {
-      if (model(source) !== null) model(view).booleans = Array.from(model(source).data.code, isClassOn);
-    }
+    if (model("centers") !== null) model("centered").booleans = Array.from(model("centers").data.code, isClassOn);
+    writeNames();
     report();
   }
 
@@ -182,33 +244,51 @@
 
   // ---- search
 
+  const DIMMED = 0.06; // opacity of points while others are searched for, and
+  const CLEAR = { text_alpha: { value: 1 }, background_fill_alpha: { value: 0.75 } }; // of names
+  const FADED = { text_alpha: { value: 0.25 }, background_fill_alpha: { value: 0 } };
+  const FEW = 200; // hits up to which each is drawn at least
+  const LARGE = 11; // pixels wide
+  const ownAlpha = points.data.alpha;
+  const dimmedAlpha = ownAlpha.map((own) => Math.min(own, DIMMED));
+  let searched = ""; // what `isHit` answers
+  let stops = []; // the hits that filters leave
+  let step = -1; // the one that Enter has come to
   let texts = null;
+
+  // Spelling that people do not see, or do not type, does not count.
+  function folded(text) {
+    return text.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").toLowerCase().replace(/\s+/g, " ").trim();
+  }
 
   // One text a row, made when the first search needs it; a line break parts what is searched.
   function searchable() {
     texts ??= Array.from({ length: n }, (_, i) =>
       [
-        rows.row === null ? "" : rows.row[i],
+        hasOwnRow ? "" : String(rows.row[i]),
         rows.classes[rows.labels[i]] ?? "",
         rows.classes[rows.predictions[i]] ?? "",
         ...rows.columns.map(({ values }) => values[i] ?? ""),
-      ].join("\n").toLowerCase(),
+      ].map(folded).join("\n"),
     );
     return texts;
   }
 
   function look() {
-    const wanted = search.value.trim().toLowerCase();
+    clearTimeout(waiting);
+    const wanted = folded(search.value);
+    if (wanted === searched) return;
     hide();
-    if (wanted === "" && isHit === null) return;
+    searched = wanted;
     isHit = wanted === "" ? null : Uint8Array.from(searchable(), (text) => text.includes(wanted));
-    const alpha = isHit === null ? ownAlpha : Float32Array.from(ownAlpha, (own, i) => (isHit[i] ? 1 : Math.min(own, DIMMED)));
-    points.data = { ...points.data, alpha };
+    const alpha = isHit === null ? ownAlpha : dimmedAlpha;
+    if (points.data.alpha !== alpha) points.data = { ...points.data, alpha };
+    if (naming !== null) model("writing").glyph.setv(isHit === null ? CLEAR : FADED);
     report();
   }
 
   function report() {
-    steps = -1;
+    step = -1;
     stops = [];
     let nVisible = 0;
     let nHits = 0;
@@ -217,13 +297,26 @@
       nHits += isHit === null ? 0 : isHit[i];
       if (isHit !== null && answers(i)) stops.push(i);
     }
+    drawHits();
     const count = (number) => number.toLocaleString("en");
+    const all = `${count(n)} ${n === 1 ? "point" : "points"}`;
     const hidden = nHits - stops.length;
     if (isHit === null) {
-      find("hits").value = nVisible === n ? `${count(n)} points` : `${count(nVisible)} of ${count(n)} points`;
+      find("hits").value = nVisible === n ? all : `${count(nVisible)} of ${all}`;
     } else {
-      find("hits").value = `${count(nHits)} of ${count(n)} points found${hidden ? `, ${count(hidden)} of them hidden` : ""}`;
+      find("hits").value = `${count(nHits)} of ${all} found${hidden ? `, ${count(hidden)} of them hidden` : ""}`;
     }
+  }
+
+  // Hits lie on top of all points, and are large where they are few.
+  function drawHits() {
+    const found = model("found");
+    if (stops.length === 0 && found.data.x.length === 0) return;
+    const hits = {};
+    for (const [name, values] of Object.entries(points.data)) hits[name] = stops.map((i) => values[i]);
+    hits.alpha = stops.map(() => 1);
+    if (stops.length <= FEW) hits.size = hits.size.map((size) => Math.max(size, LARGE));
+    found.data = hits;
   }
 
   let waiting = null;
@@ -235,24 +328,22 @@
     if (event.key === "Escape") {
       search.value = "";
       look();
-    } else if (event.key === "Enter") {
+    } else if (event.key === "Enter" && !event.isComposing) {
       event.preventDefault();
-      clearTimeout(waiting);
-      if (isHit === null || steps === -1) look();
+      look();
       if (stops.length) visit(event.shiftKey ? -1 : 1);
     }
   });
 
   // Show the next hit or the one before, in the order of rows, and move the map where it is outside.
   function visit(direction) {
-    if (steps === -1 && rows.row !== null) stops.sort((a, b) => rows.row[a] - rows.row[b]);
-    steps = steps === -1 && direction < 0 ? stops.length - 1 : (steps + direction + stops.length) % stops.length;
-    const i = stops[steps];
+    if (step === -1) stops.sort((a, b) => rows.row[a] - rows.row[b]);
+    step = step === -1 && direction < 0 ? stops.length - 1 : (step + direction + stops.length) % stops.length;
+    const i = stops[step];
     bringInto(map.x_range, x[i]);
     bringInto(map.y_range, y[i]);
-    const box = find("plot").getBoundingClientRect();
-    mark(i);
-    show(i, box.left + 40, box.top + 30);
+    find("plot").scrollIntoView({ block: "nearest" });
+    show(i, true);
   }
 
   function bringInto(range, value) {
@@ -279,14 +370,19 @@
     "=": () => zoom(0.8),
     "-": () => zoom(1.25),
     0: () => map.reset.emit(),
-    Escape: hide,
   };
   find("plot").addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in keys)) return;
     event.preventDefault();
-    if (event.key !== "Escape") hide();
     keys[event.key]();
   });
 
+  // Bokeh's tools are elements that no role names.
+  for (const { el } of views.find_one(map.toolbar)?.tool_button_views ?? []) {
+    el.setAttribute("role", "button");
+    el.setAttribute("aria-label", el.title);
+  }
+
+  fit();
   document.documentElement.dataset.ready = "true";
 })();
