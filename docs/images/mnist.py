@@ -1,6 +1,6 @@
 """Makes mnist.png: 60,000 images of handwritten digits, 100 of them with a label, on one map.
 
-    LABELFOLD_DATA=... python docs/images/mnist.py
+LABELFOLD_DATA=... python docs/images/mnist.py
 """
 
 from pathlib import Path

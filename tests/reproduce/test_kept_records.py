@@ -1,4 +1,4 @@
-"""Results of a run that are kept: they can be judged anew, and what does not hold has its reason."""
+"""Results that are kept: they can be judged anew, and what does not hold has its reason."""
 
 from __future__ import annotations
 

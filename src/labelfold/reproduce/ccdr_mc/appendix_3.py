@@ -48,9 +48,9 @@ may mix with those that follow.
 
 "distance" is that of the mean map from the map of all rows made at once, after the best rotation
 and scale, relative to that map's size; "spread" is the median over rows of how far the subsamples'
-maps are apart, relative to the same. Appendix III concludes that the map of a subsample tends to the
-map of all rows as the subsample grows. It assumes for that that all rows tend to one point, and has
-no figures.
+maps are apart, relative to the same. Appendix III concludes that the map of a subsample tends to
+the map of all rows as the subsample grows; it assumes that all rows tend to one point, and has no
+figures.
 """
 
 Array = NDArray[np.float64]
