@@ -108,6 +108,13 @@ def test_the_report_has_all_entries_run_so_far(paper, tmp_path):
     assert "| table-2 | a \\| b |  | holds |\n" in report
 
 
+def test_files_of_an_earlier_version_are_left_out(paper, tmp_path):
+    make(paper, tmp_path)
+    figures = tmp_path / "table-1.json"
+    figures.write_text(figures.read_text().replace('"format": 2', '"format": 1'))
+    assert "Not run yet: table-1, table-2." in write_report(paper, tmp_path).read_text()
+
+
 def test_an_interrupted_write_leaves_the_old_file(paper, tmp_path, monkeypatch):
     make(paper, tmp_path)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}

@@ -5,7 +5,6 @@ The Markdown sums up and links to the entries' own pages; the HTML page holds ev
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any, get_args
 from labelfold.reproduce.entry import Entry, Item, Paper
 from labelfold.reproduce.html_page import Section, html_page
 from labelfold.reproduce.outcome import RULE, EntryOutcome, Outcome, worst
-from labelfold.reproduce.report import QUICK_NOTICE, list_reasons, write_whole
+from labelfold.reproduce.report import QUICK_NOTICE, list_reasons, read_entry, write_whole
 from labelfold.reproduce.tables import Table, escape_markdown, markdown_table
 
 __all__ = ["paper_folder", "write_full_report"]
@@ -115,15 +114,11 @@ def write_full_report(papers: Sequence[Paper], out: Path, *, quick: bool = False
 
 def _read_pages(paper: Paper, out: Path, *, quick: bool) -> dict[str, EntryPage]:
     folder = paper_folder(paper, quick=quick)
-    pages = {}
-    for entry in paper.entries:
-        page, figures = (out / folder / f"{entry.name}.{kind}" for kind in ("md", "json"))
-        if page.exists() and figures.exists():
-            found = json.loads(figures.read_text("utf-8"))
-            # Files that an earlier version left say nothing of the outcome.
-            if "outcome" in found:
-                pages[entry.name] = EntryPage(entry, folder, page.read_text("utf-8"), found)
-    return pages
+    return {
+        entry.name: EntryPage(entry, folder, *found)
+        for entry in paper.entries
+        if (found := read_entry(out / folder, entry.name)) is not None
+    }
 
 
 def _summary(

@@ -31,9 +31,10 @@ from labelfold.reproduce.tables import (
 )
 from labelfold.whole_file import replacing
 
-__all__ = ["REPORT", "list_reasons", "write_entry", "write_report", "write_whole"]
+__all__ = ["REPORT", "list_reasons", "read_entry", "write_entry", "write_report", "write_whole"]
 
 REPORT = "report.md"
+FORMAT = 2  # of the file of figures
 QUICK_NOTICE = (
     "**A quick run**: a part of the tasks, to see that everything works. Its figures say little."
 )
@@ -60,19 +61,31 @@ def write_entry(run: EntryRun, summary: Summary, verdicts: list[Verdict]) -> lis
     return [page, figures] + [picture] * (run.entry.draw is not None)
 
 
+def read_entry(folder: Path, name: str) -> tuple[str, dict[str, Any]] | None:
+    """Return the page and the figures that `write_entry` wrote; None where it did not."""
+    page, figures = (folder / f"{name}.{kind}" for kind in ("md", "json"))
+    if not page.exists() or not figures.exists():
+        return None
+    found = json.loads(figures.read_text("utf-8"))
+    # Files that an earlier version left have other figures.
+    return (page.read_text("utf-8"), found) if found.get("format") == FORMAT else None
+
+
 def write_report(paper: Paper, folder: Path) -> Path:
     """Write one report of all entries that have a page in the folder; return its path."""
     verdicts = [["entry", "claim", "reading", "verdict"]]
-    sections = []
+    sections, missing = [], []
     for entry in paper.entries:
-        page, figures = folder / f"{entry.name}.md", folder / f"{entry.name}.json"
-        if page.exists() and figures.exists():
-            sections.append(re.sub(r"^#", "##", page.read_text("utf-8"), flags=re.MULTILINE))
-            found = json.loads(figures.read_text("utf-8"))["verdicts"]
-            verdicts += [
-                [entry.name, item["claim"], item["reading"], item["verdict"]] for item in found
-            ]
-    missing = [entry.name for entry in paper.entries if not (folder / f"{entry.name}.md").exists()]
+        found = read_entry(folder, entry.name)
+        if found is None:
+            missing.append(entry.name)
+            continue
+        page, figures = found
+        sections.append(re.sub(r"^#", "##", page, flags=re.MULTILINE))
+        verdicts += [
+            [entry.name, item["claim"], item["reading"], item["verdict"]]
+            for item in figures["verdicts"]
+        ]
     parts = [f"# {escape_markdown(paper.name)}", escape_markdown(paper.citation)]
     if missing:
         parts.append(f"Not run yet: {', '.join(missing)}.")
@@ -171,6 +184,7 @@ def _ranges(numbers: list[int]) -> str:
 def _plain(run: EntryRun, summary: Summary, verdicts: list[Verdict]) -> dict[str, Any]:
     return {
         **asdict(run.origin),
+        "format": FORMAT,
         "title": run.entry.title,
         "outcome": judge_entry(summary, verdicts).outcome,
         "why": run.entry.why,
