@@ -119,8 +119,8 @@ def judge_figure_2(summary: Summary) -> list[Verdict]:
             "For a range of β the linear error is 9 to 9.5 %",
             "a large range",
             is_flat,
-            why="The linear error falls below 9 % for a smaller β and rises steeply for a larger "
-            "one, so that few values lie between.",
+            why="The curve has its least error below 9 % and rises steeply for a larger β, so that "
+            "it passes through that range quickly.",
         ),
         *put("A large β raises the linear error", "increases with β", grows),
         *put("k-NN is best near β = 0.5", "8.6 % at β ≈ 0.5", is_best_near_half, why=OTHER_SPLITS),
