@@ -260,7 +260,7 @@ def _scatter(
         return _scatter_one(ax, points, options)
     shapes = sorted(set(markers))
     if is_space(ax) and len(shapes) > 1:
-        _fix_colors(options)
+        _fix_colors(options, len(points))
         # Collections in space sort points by depth with their colours, but not their shapes.
         masks = [np.array([marker == shape for marker in markers]) for shape in shapes]
         return [
@@ -280,13 +280,13 @@ def _scatter_one(ax: Axes, points: NDArray[Any], options: dict[str, Any]) -> Pat
     return draw(*points.T, **options)
 
 
-def _fix_colors(options: dict[str, Any]) -> None:
+def _fix_colors(options: dict[str, Any], n_points: int) -> None:
     """Turn values or names, one a point, into colours, on one scale for all collections."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import to_rgba_array
 
     colors = np.asarray(options.get("c", "none"))
-    if colors.ndim != 1:
+    if colors.shape != (n_points,):
         return
     if colors.dtype.kind in "USO":
         options["c"] = to_rgba_array(options["c"])

@@ -99,8 +99,9 @@ def _page(run: EntryRun, summary: Summary, verdicts: list[Verdict]) -> str:
     entry = run.entry
     parts = [f"# {escape_markdown(entry.name)}: {escape_markdown(entry.title)}"]
     parts += [QUICK_NOTICE] * run.origin.quick
-    parts += [_outcome_line(judge_entry(summary, verdicts)), entry.procedure.strip()]
-    reasons = list_reasons(judge_entry(summary, verdicts), _plain_verdicts(verdicts), entry.why)
+    outcome = judge_entry(summary, verdicts)
+    parts += [_outcome_line(outcome), entry.procedure.strip()]
+    reasons = list_reasons(outcome, _plain_verdicts(verdicts), entry.why)
     if reasons:
         parts += ["## Why", "\n".join(f"- {reason}" for reason in reasons)]
     if verdicts:
