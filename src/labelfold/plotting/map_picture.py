@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from labelfold.plotting.map_artists import Points
     from labelfold.plotting.map_view import MapView
+    from labelfold.plotting.palette import ClassStyle
 
 
 class MapPicture:
@@ -155,15 +156,9 @@ class MapPicture:
         self.spokes_ = draw_spokes(ax, self.view.spoke_ends(points))
         centers = centers if show_centers else None
         self.centers_ = draw_centers(ax, centers, styles, center_kwargs or {})
-        if self._is_strip:
-            names = self.class_names if show_names else [""] * len(self.classes)
-            has_others = bool((groups.codes < 0).any())
-            self.text_ = name_rows(ax, names, styles, has_unlabeled=has_others)
-        else:
-            anchors = name_anchors(points, groups.codes, centers) if show_names else {}
-            self.text_ = write_names(
-                ax, anchors, self.class_names, styles, centers, text_kwargs or {}
-            )
+        self.text_ = self._name_classes(
+            groups.codes, points, centers, styles, show_names, text_kwargs
+        )
         name_axes(ax, self.view)
         self.thumbnails_, self.thumbnail_rows_ = [], np.empty(0, dtype=np.intp)
         if self.images is not None and n_images > 0:
@@ -179,6 +174,23 @@ class MapPicture:
                 image_kwargs or {},
             )
         return self
+
+    def _name_classes(
+        self,
+        codes: NDArray[Any],
+        points: NDArray[Any],
+        centers: NDArray[Any] | None,
+        styles: list[ClassStyle],
+        show_names: bool,
+        options: dict[str, Any] | None,
+    ) -> list[Text]:
+        """Name the rows of a strip, or the classes where they lie."""
+        if self._is_strip:
+            names = self.class_names if show_names else [""] * len(self.classes)
+            has_others = bool((codes < 0).any())
+            return name_rows(self.ax_, names, styles, has_unlabeled=has_others)
+        anchors = name_anchors(points, codes, centers) if show_names else {}
+        return write_names(self.ax_, anchors, self.class_names, styles, centers, options or {})
 
     def places(self, codes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
         """Return where points of these classes and the centres stand on the page."""
