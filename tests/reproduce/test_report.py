@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from labelfold.reproduce import Measurement, Printed, Task
+from labelfold.reproduce import Measurement, Printed, Task, Verdict
 from labelfold.reproduce.report import write_entry, write_report
 from labelfold.reproduce.runner import run_entry
 from labelfold.reproduce.summary import TaskResult, summarise
@@ -180,3 +180,22 @@ def test_differences_are_in_points():
     summary = summary_of(Measurement(0.1, n_scored=10))
     estimate = replace(summary.rows[0].estimate, mean=-0.01, low=-0.02, high=0.005)
     assert format_difference(estimate) == "-1.00 points (-2.00 to +0.50)"
+
+
+def test_claims_with_the_same_reason_are_explained_together(paper, tmp_path):
+    def judge(summary):
+        return [
+            Verdict("first", "text", "f", "partly", reading="a", why="It is odd."),
+            Verdict("first", "text", "f", "partly", reading="b", why="Not here."),
+            Verdict("second", "text", "f", "does not hold", why="It is odd."),
+            Verdict("third", "text", "f", "partly", why="It is odd."),
+            Verdict("fourth", "text", "f", "holds", why="It is odd."),
+        ]
+
+    page, *_ = make(paper, tmp_path, replace(paper.entries[0], judge=judge))
+    _, _, reasons = page.read_text("utf-8").partition("## Why\n\n")
+    assert reasons.splitlines()[:3] == [
+        "- *first*: It is odd. Not here.",
+        "- *second*; *third*: It is odd.",
+        "",
+    ]

@@ -31,7 +31,15 @@ from labelfold.reproduce.tables import (
 )
 from labelfold.whole_file import replacing
 
-__all__ = ["REPORT", "list_reasons", "read_entry", "write_entry", "write_report", "write_whole"]
+__all__ = [
+    "REPORT",
+    "list_reasons",
+    "make_page",
+    "read_entry",
+    "write_entry",
+    "write_report",
+    "write_whole",
+]
 
 REPORT = "report.md"
 FORMAT = 2  # of the file of figures
@@ -57,7 +65,7 @@ def write_entry(run: EntryRun, summary: Summary, verdicts: list[Verdict]) -> lis
         )
         write_whole(picture, stream.getvalue())
     write_whole(figures, (json.dumps(_plain(run, summary, verdicts), indent=2) + "\n").encode())
-    write_whole(page, _page(run, summary, verdicts).encode())
+    write_whole(page, make_page(run, summary, verdicts).encode())
     return [page, figures] + [picture] * (run.entry.draw is not None)
 
 
@@ -95,7 +103,8 @@ def write_report(paper: Paper, folder: Path) -> Path:
     return path
 
 
-def _page(run: EntryRun, summary: Summary, verdicts: list[Verdict]) -> str:
+def make_page(run: EntryRun, summary: Summary, verdicts: list[Verdict]) -> str:
+    """Return an entry's page: verdict, procedure, reasons, claims, results, how it was made."""
     entry = run.entry
     parts = [f"# {escape_markdown(entry.name)}: {escape_markdown(entry.title)}"]
     parts += [QUICK_NOTICE] * run.origin.quick
@@ -132,11 +141,14 @@ def list_reasons(
         What the entry says of its numbers.
     """
     missing = [one for one in verdicts if not one["is_ours"] and one["verdict"] != "holds"]
-    reasons = []
+    explained: dict[str, list[str]] = {}
     for claim in dict.fromkeys(one["claim"] for one in missing):
         known = dict.fromkeys(one["why"] for one in missing if one["claim"] == claim)
         reason = " ".join(filter(None, known)) or "The reason is not known."
-        reasons.append(f"*{escape_markdown(claim)}*: {escape_markdown(reason)}")
+        explained.setdefault(reason, []).append(f"*{escape_markdown(claim)}*")
+    reasons = [
+        f"{'; '.join(claims)}: {escape_markdown(reason)}" for reason, claims in explained.items()
+    ]
     if outcome.has_numbers_off:
         reasons.append(f"*Numbers*: {escape_markdown(why or 'The reason is not known.')}")
     return reasons

@@ -35,8 +35,8 @@ ORDERS = (
     (
         "3-NN",
         "Laplacian",
-        "With three coordinates the Laplacian map parts the bands about as well as the roll itself "
-        "does.",
+        "In three coordinates the Laplacian map parts six bands about as well as the roll itself "
+        "does; in two 3-NN errs less, by little with 500 points, as in the paper.",
     ),
 )
 DIMENSIONS = (2, 3)

@@ -218,6 +218,7 @@ def make_network(n_inputs: int, *, seed: int) -> Any:
             max_iter=N_STEPS,
             tol=0,
             n_iter_no_change=N_STEPS,
+            shuffle=False,  # each step sees all rows
             random_state=seed,
         ),
     )
