@@ -114,7 +114,7 @@ def read(page):
 
 
 def test_the_page_holds_everything_and_its_links_lead_somewhere(shown, tmp_path):
-    def draw(summary):
+    def draw(summary, data_home):
         from matplotlib.figure import Figure
 
         return Figure(figsize=(1, 1))

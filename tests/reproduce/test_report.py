@@ -29,7 +29,7 @@ def make(paper, folder, entry=None, **options):
     return write_entry(run, summary, run.entry.judge(summary))
 
 
-def draw(summary):
+def draw(summary, data_home):
     from matplotlib.figure import Figure
 
     return Figure(figsize=(1, 1))
@@ -40,6 +40,20 @@ def test_a_run_becomes_a_page_figures_and_a_picture(paper, tmp_path):
     assert [path.name for path in files] == ["table-1.md", "table-1.json", "table-1.png"]
     assert (tmp_path / "table-1.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
     assert "](table-1.png)" in (tmp_path / "table-1.md").read_text()
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_a_picture_is_told_where_the_data_are(paper, tmp_path, n_jobs):
+    told = []
+
+    def draw_and_tell(summary, data_home):
+        told.append(data_home)
+        return draw(summary, data_home)
+
+    entry = replace(paper.entries[0], draw=draw_and_tell)
+    for _ in range(2):  # the second run finds all tasks in the record
+        make(paper, tmp_path / "out", entry, data_home=tmp_path, n_jobs=n_jobs)
+    assert told == [tmp_path, tmp_path]
 
 
 def test_the_page_says_all_there_is_to_know(paper, tmp_path):

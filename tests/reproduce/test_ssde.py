@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -206,14 +207,15 @@ def data(monkeypatch):
     X = (np.repeat(patterns, 16, axis=0) ^ (rng.uniform(size=(80, 320)) < 0.25)).astype(float)
     X[64:] = X[:16]  # as among the alphadigits
     monkeypatch.setattr(images, "load_alphadigits", lambda *, data_home: (X, y))
-    monkeypatch.setattr(images, "_LOADED", {})
+    images.load_images.cache_clear()
     monkeypatch.setattr(images, "DIMENSIONS", (2, 3))
     monkeypatch.setattr(figure_2, "DIMENSIONS", (2, 3))
     monkeypatch.setattr(figure_2, "N_COMPONENTS", 3)
     monkeypatch.setattr(figure_2, "CHOSEN_AT", 3)
     monkeypatch.setattr(figure_2, "N_FOLDS", 2)
     monkeypatch.setitem(figure_2.VARIED, "SSDE", ("spread", (1.0, 10.0)))
-    return images.Images(X, y)
+    yield images.Images(X, y)
+    images.load_images.cache_clear()
 
 
 def image_task(method, seed=0, **setting):
@@ -393,13 +395,10 @@ def test_an_image_keeps_its_pixels_and_gets_its_color():
     assert (canvas != 255).any(axis=2).sum() == 4 * pixels.sum()
 
 
-@pytest.mark.parametrize("has_images", [True, False])
-def test_the_picture_has_images_where_they_can_be_had(has_images, data, monkeypatch):
-    monkeypatch.delenv(images.DATA_VARIABLE, raising=False)
-    if has_images:
-        images.load_images(None)
-    figure = FIGURE_2.draw(made_up_images(lambda dimension: 0.7))
-    assert len(figure.axes) == 1 + has_images
+@pytest.mark.parametrize("data_home", [Path("data"), None])
+def test_the_picture_has_images_where_they_can_be_had(data_home, data):
+    figure = FIGURE_2.draw(made_up_images(lambda dimension: 0.7), data_home)
+    assert len(figure.axes) == 1 + (data_home is not None)
     curves = {line.get_label() for line in figure.axes[0].get_lines()}
     assert {"SSDE, spread 10", "SLLE, alpha cross-validated", "PCA", "SDE, best case"} <= curves
     texts = {text.get_text().strip() for text in figure.axes[0].texts}

@@ -23,6 +23,7 @@ __all__ = [
     "name_ends",
     "reach_of",
     "shifts_of",
+    "spread_apart",
     "write_above",
 ]
 
@@ -133,7 +134,7 @@ def name_ends(
     low, high = ax.get_ylim()
     # Below 0 there is room for markers only.
     lowest = max(low, min(0.0, *heights)) if len(heights) else low
-    places = _spread(heights, LEAST_GAP * (high - low), lowest)
+    places = spread_apart(heights, LEAST_GAP * (high - low), lowest)
     at_edge = ax.get_yaxis_transform()
     beside = at_edge + ScaledTranslation(BESIDE / 72, 0, ax.figure.dpi_scale_trans)
     texts: list[Text] = []
@@ -156,7 +157,7 @@ def name_ends(
     return texts
 
 
-def _spread(heights: Sequence[float], gap: float, low: float) -> Array:
+def spread_apart(heights: Sequence[float], gap: float, low: float) -> Array:
     """Return the nearest heights in the same order, from low on, that are at least a gap apart."""
     spread = np.array(heights, dtype=float)
     if len(spread):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from labelfold.plotting.lines import spread_apart
 from labelfold.plotting.palette import readable_on_white
 from labelfold.reproduce.summary import SummaryRow
 
@@ -65,12 +66,12 @@ def name_curves(ax: Axes) -> None:
     A dotted line leads to the name of a curve that ends before others. Limits and scales of the
     axes must be set before.
     """
-    height = 0.0
     named = [line for line in ax.get_lines() if not str(line.get_label()).startswith("_")]
     x = max(_end(line)[0] for line in named)
     to_share = ax.transData + ax.transAxes.inverted()
-    for line in sorted(named, key=lambda line: _end(line)[1]):
-        height = max(float(to_share.transform(_end(line))[1]), height + LEAST_GAP)
+    ends = [float(to_share.transform(_end(line))[1]) for line in named]
+    heights = spread_apart(ends, LEAST_GAP, LEAST_GAP)
+    for line, height in zip(named, heights, strict=True):
         color = str(line.get_color())
         lead = {"arrowstyle": "-", "linestyle": ":", "color": color, "relpos": (0, 0.5)}
         ax.annotate(

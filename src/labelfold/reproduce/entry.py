@@ -244,7 +244,7 @@ class Entry:
         ``derive(summary)`` returns further rows made of others, such as the best case over a
         parameter; they stand behind the others.
     draw : callable or None, default=None
-        ``draw(summary)`` returns a matplotlib Figure; it imports matplotlib itself.
+        ``draw(summary, data_home)`` returns a matplotlib Figure; it imports matplotlib itself.
     needs_data : bool, default=False
         Whether `run` reads files in `data_home`.
     why : str, default=""
@@ -260,7 +260,7 @@ class Entry:
     judge: Callable[[Summary], list[Verdict]]
     printed: tuple[Printed, ...] = ()
     derive: Callable[[Summary], list[SummaryRow]] | None = None
-    draw: Callable[[Summary], Figure] | None = None
+    draw: Callable[[Summary, Path | None], Figure] | None = None
     needs_data: bool = False
     why: str = ""
 

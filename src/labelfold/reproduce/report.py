@@ -60,7 +60,7 @@ def write_entry(run: EntryRun, summary: Summary, verdicts: list[Verdict]) -> lis
     page, figures, picture = (folder / f"{name}.{kind}" for kind in ("md", "json", "png"))
     if run.entry.draw is not None:
         stream = io.BytesIO()
-        run.entry.draw(summary).savefig(
+        run.entry.draw(summary, run.data_home).savefig(
             stream, format="png", metadata={"Software": "labelfold reproduce"}
         )
         write_whole(picture, stream.getvalue())

@@ -42,6 +42,8 @@ class EntryRun:
         How many of them an earlier run had left.
     record : Path
         The file that keeps them.
+    data_home : Path or None, default=None
+        Folder of the data files.
     """
 
     paper: Paper
@@ -51,6 +53,7 @@ class EntryRun:
     results: list[TaskResult]
     n_reused: int
     record: Path
+    data_home: Path | None = None
 
     def summary(self) -> Summary:
         """Return the rows of all results."""
@@ -134,7 +137,7 @@ def run_entries(
     ]
     for one in pending:
         if not one.missing:
-            yield one.finished()
+            yield one.finished(data_home)
     calls = [(one, task) for one in pending for task in one.missing]
     stage = pending[0].entry.name if len(pending) == 1 else f"{len(pending)} entries"
     n_tasks = sum(len(one.tasks) for one in pending)
@@ -146,7 +149,7 @@ def run_entries(
             n_done += 1
             progress(stage, n_done, n_tasks, note=f"{one.paper.name} {one.entry.name}")
             if one.n_done == len(one.tasks):
-                yield one.finished()
+                yield one.finished(data_home)
     except BaseException as error:
         _note_what_is_kept(error, pending)
         raise
@@ -179,7 +182,7 @@ class PendingEntry:
         """Number of tasks that the record has."""
         return sum(task.key in self.record.results for task in self.tasks)
 
-    def finished(self) -> EntryRun:
+    def finished(self, data_home: Path | None) -> EntryRun:
         """Return the run, all of whose tasks are there."""
         return EntryRun(
             paper=self.paper,
@@ -189,6 +192,7 @@ class PendingEntry:
             results=[self.record.results[task.key] for task in self.tasks],
             n_reused=len(self.tasks) - len(self.missing),
             record=self.record.path,
+            data_home=data_home,
         )
 
 

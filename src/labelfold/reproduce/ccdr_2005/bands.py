@@ -82,7 +82,7 @@ def judge(summary: Summary) -> list[Verdict]:
     ]
 
 
-def draw(summary: Summary) -> Figure:
+def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw errors against the number of bands, the paper's as lines across."""
     figure = new_figure()
     (ax,) = figure.axes

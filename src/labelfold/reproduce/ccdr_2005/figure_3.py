@@ -150,7 +150,7 @@ def judge(summary: Summary) -> list[Verdict]:
     return verdicts
 
 
-def draw(summary: Summary) -> Figure:
+def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw errors against the number of labels, a panel for each roll."""
     rolls = [str(roll) for roll in summary.values_of("roll")]
     figure = new_figure(len(rolls), width=7.0)

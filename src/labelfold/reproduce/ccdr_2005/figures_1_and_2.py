@@ -165,7 +165,7 @@ def judge_figure_2(summary: Summary) -> list[Verdict]:
     ]
 
 
-def draw_figure_1(summary: Summary) -> Figure:
+def draw_figure_1(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw the first roll in space."""
     from matplotlib.figure import Figure
 
@@ -182,7 +182,7 @@ def draw_figure_1(summary: Summary) -> Figure:
     return figure
 
 
-def draw_figure_2(summary: Summary) -> Figure:
+def draw_figure_2(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw the three maps of the first roll."""
     X, y, _ = draw_roll(Task({}, 0))
     maps = make_three_maps(X, y)

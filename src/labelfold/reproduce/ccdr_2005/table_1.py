@@ -124,7 +124,7 @@ def judge(summary: Summary) -> list[Verdict]:
     ]
 
 
-def draw(summary: Summary) -> Figure:
+def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw errors against the size of the training set, the paper's as diamonds."""
     cases = [(roll, m) for roll in map(str, ROLLS) for m in DIMENSIONS]
     figure = new_figure(len(cases), width=4.6)

@@ -165,7 +165,7 @@ def _judge_dimension(summary: Summary, dimension: int) -> list[Verdict]:
     ]
 
 
-def draw(summary: Summary) -> Figure:
+def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw distance, spread and error against the size of subsamples."""
     figure = new_figure(4, width=4.8, height=4.5)
     panels: list[tuple[str, dict[str, str | int]]] = [

@@ -198,7 +198,7 @@ def _list(rows: Sequence[SummaryRow]) -> str:
     )
 
 
-def draw_picture(summary: Summary) -> Figure:
+def draw_picture(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw the first circles with few labels, and three maps of each."""
     from matplotlib.figure import Figure
 

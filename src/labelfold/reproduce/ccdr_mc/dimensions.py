@@ -139,7 +139,7 @@ def _judge_choice(reading: str, values: list[float]) -> Verdict:
     )
 
 
-def draw(summary: Summary) -> Figure:
+def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw estimates with their intervals, class by class, and the paper's as diamonds."""
     figure = new_figure(width=9.0)
     (ax,) = figure.axes

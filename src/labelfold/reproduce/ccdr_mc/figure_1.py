@@ -187,7 +187,7 @@ def _describe(angle: Estimate, error: Estimate) -> str:
     return f"{degrees} degrees from e_2, error {format_estimate(error)}"
 
 
-def draw_picture(summary: Summary) -> Figure:
+def draw_picture(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw the first draw with its axes, and what is left of it on each direction."""
     from matplotlib.figure import Figure
 

@@ -115,7 +115,14 @@ def run_figure_3(task: Task, data_home: Path | None) -> list[Measurement]:
     return [*measurements, Measurement(estimate, {}, ONE_MORE, unit="choice")]
 
 
-def draw(summary: Summary, *, varied: str, label: str, is_logarithmic: bool = False) -> Figure:
+def draw(
+    summary: Summary,
+    data_home: Path | None = None,
+    *,
+    varied: str,
+    label: str,
+    is_logarithmic: bool = False,
+) -> Figure:
     """Draw errors against the parameter, a panel for each kind of split."""
     splits = [str(split) for split in summary.values_of("split")]
     figure = new_figure(len(splits))

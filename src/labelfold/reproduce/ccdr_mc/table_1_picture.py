@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from labelfold.plotting.palette import OKABE_ITO, readable_on_white
@@ -21,7 +22,7 @@ WIDTH = 0.14  # of a bar, where classifiers are 1 apart
 TOP = 33  # per cent
 
 
-def draw_table_1(summary: Summary) -> Figure:
+def draw_table_1(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw the table as bars, the paper's figures as diamonds, but for its 83 %."""
     figure = new_figure(2, width=7.5, height=5.5)
     for ax, choice in zip(figure.axes, (BEST_CASE, CROSS_VALIDATED), strict=True):

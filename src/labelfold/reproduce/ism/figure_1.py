@@ -169,7 +169,7 @@ def judge(summary: Summary) -> list[Verdict]:
     ]
 
 
-def draw(summary: Summary) -> Figure:
+def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw the first roll and its unfoldings."""
     from labelfold.reproduce.ism.figure_1_picture import draw_panels
 

@@ -206,7 +206,7 @@ def judge(summary: Summary) -> list[Verdict]:
     ]
 
 
-def draw(summary: Summary) -> Figure:
+def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw the maps of the first roll."""
     from labelfold.reproduce.ism.figure_1_separation_picture import draw_panels
 

@@ -138,7 +138,7 @@ def judge(summary: Summary) -> list[Verdict]:
     ]
 
 
-def draw(summary: Summary) -> Figure:
+def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw the first curve above, the fold and the machine's curve below."""
     from matplotlib.figure import Figure
 

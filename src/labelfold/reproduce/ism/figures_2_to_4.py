@@ -226,7 +226,7 @@ def judge(summary: Summary) -> list[Verdict]:
     ]
 
 
-def draw(summary: Summary) -> Figure:
+def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw the first roll, its unfolding, two decision axes and spectra."""
     from labelfold.reproduce.ism.figures_2_to_4_picture import draw_panels
 

@@ -263,7 +263,7 @@ def _judge_kernel(summary: Summary) -> list[Verdict]:
     ]
 
 
-def draw(summary: Summary) -> Figure:
+def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw the scores."""
     from labelfold.reproduce.ism.magic_picture import draw_scores
 

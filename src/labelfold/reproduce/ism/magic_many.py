@@ -161,7 +161,7 @@ def judge(summary: Summary) -> list[Verdict]:
     ]
 
 
-def draw(summary: Summary) -> Figure:
+def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw the scores."""
     from labelfold.reproduce.ism.magic_picture import draw_scores
 

@@ -189,7 +189,7 @@ def _judge_paths(summary: Summary, toys: list[str]) -> Verdict:
     )
 
 
-def draw(summary: Summary) -> Figure:
+def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw both toys of the first draw as they are, by an SVM and by ISM."""
     from matplotlib.figure import Figure
 

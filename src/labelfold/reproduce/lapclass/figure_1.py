@@ -175,7 +175,7 @@ def judge(summary: Summary) -> list[Verdict]:
     ]
 
 
-def draw(summary: Summary) -> Figure:
+def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw the paper's six panels for the first draw."""
     from matplotlib.figure import Figure
 

@@ -130,7 +130,7 @@ def _measure(
     return measurements
 
 
-def draw(summary: Summary) -> Figure:
+def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw the paper's curves, and all rules on all points."""
     blue, orange, green, purple, sky, vermillion, _, black = OKABE_ITO
     largest = max(int(size) for size in summary.values_of("points"))

@@ -130,7 +130,7 @@ def judge(summary: Summary) -> list[Verdict]:
     return verdicts
 
 
-def draw(summary: Summary) -> Figure:
+def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw the paper's curves for both distances."""
     blue, _, green, _, sky, vermillion, _, _ = OKABE_ITO
     sizes = sorted((int(size) for size in summary.values_of("points")), reverse=True)

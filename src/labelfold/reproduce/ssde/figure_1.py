@@ -232,7 +232,7 @@ def _describe(row: SummaryRow) -> str:
     return f"{name} {parameter} {row.setting[parameter]:g}"
 
 
-def draw(summary: Summary) -> Figure:
+def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw the first roll of each kind and its maps."""
     from labelfold.reproduce.ssde.figure_1_picture import draw_panels
 

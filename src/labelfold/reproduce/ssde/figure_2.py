@@ -204,11 +204,11 @@ def _renamed(row: SummaryRow, name: str, choice: str) -> SummaryRow:
     return replace(row, setting={**setting, "choice": choice})
 
 
-def draw(summary: Summary) -> Figure:
+def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw precision against dimension, and the images on the map."""
     from labelfold.reproduce.ssde.figure_2_picture import draw_panels
 
-    return draw_panels(summary)
+    return draw_panels(summary, data_home)
 
 
 FIGURE_2 = Entry(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +23,7 @@ from labelfold.reproduce.ssde.images import (
     Mapped,
     Names,
     Split,
-    loaded_images,
+    load_images,
     make_map,
 )
 from labelfold.reproduce.ssde.names import (
@@ -64,9 +65,9 @@ GAP = 0.9  # per cent between a line and its name
 SEED = 0  # of the split whose training images are shown
 
 
-def draw_panels(summary: Summary) -> Figure:
-    """Draw the curves, and to the right the images where they can be had."""
-    images = loaded_images()
+def draw_panels(summary: Summary, data_home: Path | None) -> Figure:
+    """Draw the curves, and to the right the images, where a folder holds them."""
+    images = None if data_home is None else load_images(data_home)
     figure = new_figure(1 if images is None else 2, width=9.0, height=8.0)
     _draw_curves(figure.axes[0], summary)
     if images is not None:

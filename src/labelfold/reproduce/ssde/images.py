@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,6 @@ __all__ = [
     "Split",
     "distance_error",
     "load_images",
-    "loaded_images",
     "make_map",
     "measure_certificate",
     "predict_from_labels",
@@ -70,7 +69,6 @@ GAP = "gap to the dual bound, in %"
 DIMENSIONS = (2, 5, 10, 15, 20, 25, 30, 40, 50, 60)
 SHAPE = (20, 16)
 TEST_SHARE = 0.2  # section 4.2
-DATA_VARIABLE = "LABELFOLD_DATA"
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,21 +160,10 @@ class PlainSLLE(SupervisedLLE):
         self._new_points = self._new_points.of(self.embedding_)
 
 
-_LOADED: dict[Path | None, Images] = {}
-
-
+@lru_cache(maxsize=1)
 def load_images(data_home: Path | None) -> Images:
-    """Load the alphadigits, once for each folder."""
-    if data_home not in _LOADED:
-        _LOADED[data_home] = Images(*load_alphadigits(data_home=data_home))
-    return _LOADED[data_home]
-
-
-def loaded_images() -> Images | None:
-    """Return the images that a task read or that LABELFOLD_DATA names; a picture gets no folder."""
-    if not _LOADED and os.environ.get(DATA_VARIABLE):
-        return load_images(Path(os.environ[DATA_VARIABLE]))
-    return next(iter(_LOADED.values()), None)
+    """Load the alphadigits, once for all tasks of a process."""
+    return Images(*load_alphadigits(data_home=data_home))
 
 
 def make_map(method: str, n_components: int, seed: int | None, **parameters: Any) -> Any:
