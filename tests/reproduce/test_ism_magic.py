@@ -45,6 +45,12 @@ def test_features(data):
     np.testing.assert_array_equal(np.argsort(quantiles[:, 0]), np.argsort(draw.X[:, 0]))
 
 
+def test_quantiles_of_many_rows_are_those_of_all():
+    X = np.random.default_rng(0).permutation(12_000)[:, None].astype(float)
+    quantiles = magic.Magic(X, np.zeros(12_000), 10).features(magic.QUANTILE)
+    np.testing.assert_allclose(quantiles, X / 11_999, rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("entry", [FEW, MANY])
 def test_every_quick_task_runs_and_is_judged(entry, data):
     results = [TaskResult(task, tuple(entry.run(task, None)), 0.0) for task in entry.tasks(True)]

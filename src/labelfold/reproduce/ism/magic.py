@@ -84,8 +84,9 @@ class Magic:
         if kind == STANDARDISED:
             return np.asarray(StandardScaler().fit_transform(self.X))
         if kind == QUANTILE:
-            n_quantiles = min(N_QUANTILES, len(self.X))
-            return np.asarray(QuantileTransformer(n_quantiles=n_quantiles).fit_transform(self.X))
+            # Of all rows: where there are more than 10,000 it would draw some, from no seed.
+            sizes = {"n_quantiles": min(N_QUANTILES, len(self.X)), "subsample": len(self.X)}
+            return np.asarray(QuantileTransformer(**sizes).fit_transform(self.X))
         return self.X
 
     def score(self, predicted: NDArray[Any]) -> float:
