@@ -236,5 +236,5 @@ def test_gaps_and_verdicts_of_table_1():
     assert gap.estimate.mean == pytest.approx(0.015)
     found = entry.judge(summary)
     assert [item.verdict for item in found] == ["holds"] * 4
-    assert "20%, from 10.00 % to 8.00 %" in found[1].found
+    assert "20 %, from 10.00 % to 8.00 %" in found[1].found
     assert entry.draw(summary) is not None

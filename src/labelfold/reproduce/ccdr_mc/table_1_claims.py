@@ -66,7 +66,7 @@ def _judge_tenth(summary: Summary, choice: str) -> list[Verdict]:
         Verdict(
             claim=f"CCDR lowers the error of k-NN by a tenth ({choice})",
             paper=_source("10 %", choice),
-            found=f"{gain:.0%}, from {_percent(raw)} to {_percent(ccdr)}",
+            found=f"{100 * gain:.0f} %, from {_percent(raw)} to {_percent(ccdr)}",
             verdict=verdict,
         )
     ]

@@ -194,7 +194,7 @@ def _improvement(laplacian: Rows, nearest: Rows) -> Verdict:
     return Verdict(
         claim="The errors are up to 70 % fewer than those of best k-NN with as many labels",
         paper="improvements are significant, sometimes exceeding 70 %",
-        found="; ".join(f"{labels:,} labels {gain:.0%}" for labels, gain in gains.items()),
+        found="; ".join(f"{labels:,} labels {100 * gain:.0f} %" for labels, gain in gains.items()),
         verdict=verdict,
     )
 

@@ -251,7 +251,7 @@ def _color(value: int) -> str:
 
 
 def _share(summary: Summary, measure: str) -> str:
-    return f"{summary.row(measure).estimate.mean:.0%}"
+    return f"{100 * summary.row(measure).estimate.mean:.0f} %"
 
 
 def _judge_share(summary: Summary, measure: str) -> Judgement:
