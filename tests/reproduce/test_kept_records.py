@@ -1,4 +1,4 @@
-"""Results that are kept: they can be judged anew, and what does not hold has its reason."""
+"""The report that is kept: its pages say what the kept results say, judged by today's code."""
 
 from __future__ import annotations
 
@@ -8,40 +8,52 @@ from pathlib import Path
 
 import pytest
 
-from labelfold.reproduce import load_paper
+from labelfold.reproduce import load_paper, paper_names
 from labelfold.reproduce.entry import OF_THE_TEXT
 from labelfold.reproduce.outcome import judge_entry
 from labelfold.reproduce.record import Origin, Record
-from labelfold.reproduce.summary import summarise
+from labelfold.reproduce.report import make_page
+from labelfold.reproduce.runner import EntryRun
 
-RECORDS = Path(__file__).parents[2] / "docs" / "reproduction" / "records"
+KEPT = Path(__file__).parents[2] / "docs" / "reproduction"
+ENTRIES = [(name, entry.name) for name in paper_names() for entry in load_paper(name).entries]
 
 
-@pytest.mark.parametrize(
-    "kept",
-    sorted(RECORDS.glob("*/*.jsonl.xz")),
-    ids=lambda kept: f"{kept.parent.name}-{kept.name.split('.')[0]}",
-)
-def test_results_that_are_kept_can_be_judged(kept, tmp_path):
-    paper = load_paper(kept.parent.name)
-    entry = paper.entry(kept.name.split(".")[0])
-    path = tmp_path / kept.stem
+def unpack_run(paper_name: str, entry_name: str, folder: Path) -> EntryRun:
+    """Return the run that the kept results of an entry came from."""
+    paper = load_paper(paper_name)
+    entry = paper.entry(entry_name)
+    path = folder / f"{entry_name}.jsonl"
+    kept = KEPT / "records" / paper_name / f"{path.name}.xz"
     path.write_bytes(lzma.decompress(kept.read_bytes()))
     header = json.loads(path.read_text("utf-8").splitlines()[0])
     # Whatever is installed here, the results are those of the versions that they name.
-    origin = Origin(paper.name, entry.name, entry.edition, False, header["versions"])
+    origin = Origin(paper_name, entry_name, entry.edition, False, header["versions"])
     assert origin.differences(header) == ""
-    results = Record(path, origin).results
+    record = Record(path, origin)
     tasks = entry.tasks(False)
-    assert set(results) <= {task.key for task in tasks}
-    if len(results) < len(tasks):
-        return  # of a run that is still to be finished
-    summary = summarise(
-        [results[task.key] for task in tasks], printed=entry.printed, derive=entry.derive
-    )
-    verdicts = entry.judge(summary)
-    names = {item.name for item in paper.items}
+    assert set(record.results) == {task.key for task in tasks}
+    results = [record.results[task.key] for task in tasks]
+    return EntryRun(paper, entry, origin, record.platform, results, len(tasks), path)
+
+
+@pytest.mark.parametrize(("paper_name", "entry_name"), ENTRIES)
+def test_page_is_made_of_the_results_and_what_does_not_hold_has_its_reason(
+    paper_name, entry_name, tmp_path
+):
+    run = unpack_run(paper_name, entry_name, tmp_path)
+    summary = run.summary()
+    verdicts = run.entry.judge(summary)
+    names = {item.name for item in run.paper.items}
     assert {verdict.item for verdict in verdicts} <= {"", OF_THE_TEXT, *names}
     missing = [one for one in verdicts if not one.is_ours and one.verdict != "holds"]
     assert [one.statement for one in missing if not one.why] == []
-    assert entry.why or not judge_entry(summary, verdicts).has_numbers_off
+    assert run.entry.why or not judge_entry(summary, verdicts).has_numbers_off
+    page = (KEPT / paper_name / f"{entry_name}.md").read_text("utf-8")
+    again = "unpack with tools/keep_report.py, and run labelfold reproduce all on it"
+    assert page == make_page(run, summary, verdicts), again
+
+
+def test_no_results_are_kept_of_what_is_not_an_entry():
+    kept = {(path.parent.name, path.name) for path in (KEPT / "records").glob("*/*")}
+    assert kept == {(paper, f"{entry}.jsonl.xz") for paper, entry in ENTRIES}
