@@ -42,8 +42,7 @@ def test_a_run_becomes_a_page_figures_and_a_picture(paper, tmp_path):
     assert "](table-1.png)" in (tmp_path / "table-1.md").read_text()
 
 
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_a_picture_is_told_where_the_data_are(paper, tmp_path, n_jobs):
+def test_a_picture_is_told_where_the_data_are(paper, tmp_path):
     told = []
 
     def draw_and_tell(summary, data_home):
@@ -52,7 +51,7 @@ def test_a_picture_is_told_where_the_data_are(paper, tmp_path, n_jobs):
 
     entry = replace(paper.entries[0], draw=draw_and_tell)
     for _ in range(2):  # the second run finds all tasks in the record
-        make(paper, tmp_path / "out", entry, data_home=tmp_path, n_jobs=n_jobs)
+        make(paper, tmp_path / "out", entry, data_home=tmp_path)
     assert told == [tmp_path, tmp_path]
 
 
