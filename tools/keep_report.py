@@ -5,7 +5,7 @@
     python tools/keep_report.py --unpack reproduce-output   the results that are kept, to go on from
 
 What is kept: the report, and of every entry its page, its picture with 256 colours, and the results
-of its tasks, of which the command makes the rest anew in a minute. The table of verdicts in README
+of its tasks, of which the command makes the rest anew in minutes. The table of verdicts in README
 is brought up to date.
 """
 
