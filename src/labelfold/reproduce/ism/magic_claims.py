@@ -153,7 +153,7 @@ def judge_linear(summary: Summary, why: str) -> list[Verdict]:
                 claim=f"ISM is always better than the linear machine ({labels} labels)",
                 paper=SOURCES[labels],
                 found=f"{100 * better:.0f} % of {len(cells)} cells are above the linear machine's "
-                f"best case on {features} features, {format_estimate(linear.estimate)}",
+                f"best case, {format_estimate(linear.estimate)} ({_describe(linear)})",
                 verdict=verdict,
                 why=why,
             )
