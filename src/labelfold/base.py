@@ -17,9 +17,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from labelfold.exceptions import DisconnectedGraphWarning
+from labelfold.checks import check_rows
+from labelfold.exceptions import DisconnectedGraphWarning, InputError
 from labelfold.graph import GraphRecipe, NeighborGraph
 from labelfold.graph.neighbor_graph import build_graph
 from labelfold.labels import PartialLabels
@@ -68,16 +69,6 @@ class GraphEstimator(BaseEstimator):
         """
         parameters = {name: getattr(self, name) for name in self.graph_parameters}
         return NeighborGraph.build(X, **parameters, n_jobs=self.n_jobs, verbose=self.verbose)
-
-    def _check_rows(self, X: Any, *, reset: bool) -> Any:
-        return validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=np.float64,
-            ensure_min_samples=2 if reset else 1,
-        )
 
     def _graph_of(self, X: Any, graph: NeighborGraph | None, progress: Progress) -> NeighborGraph:
         names = {one.name for one in fields(GraphRecipe)}.intersection(self.graph_parameters)
@@ -141,7 +132,7 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
         self : object
             The fitted estimator.
         """
-        X = self._check_rows(X, reset=True)
+        X = check_rows(self, X, reset=True)
         labels = self._check_labels(y, X.shape[0])
         self._check_parameters(labels)
         with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
@@ -186,7 +177,7 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
         extend: Callable[[Any, sp.csr_array], NDArray[np.float64]],
     ) -> NDArray[np.float64]:
         """Return values of new rows, those of the equal training rows where there are any."""
-        X = self._check_rows(X, reset=False)
+        X = check_rows(self, X, reset=False)
         with limit_threads(self.n_jobs):
             found = self.graph_.distances_to(X)
             equal = self.graph_.equal_rows(X, found)
@@ -219,10 +210,10 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
     def _check_dimension(self, labels: PartialLabels) -> None:
         n_components: Any = self.n_components
         if not isinstance(n_components, int | np.integer) or n_components < 1:
-            raise ValueError(f"n_components={n_components!r} must be an integer of at least 1.")
+            raise InputError(f"n_components={n_components!r} must be an integer of at least 1.")
         if n_components > len(labels) + labels.n_classes - 1:
             classes = f" in {labels.n_classes} classes" if labels.n_classes else ""
-            raise ValueError(
+            raise InputError(
                 f"n_components={n_components} needs more than {n_components} points, got "
                 f"{len(labels)}{classes}: lower n_components or add data."
             )

@@ -12,17 +12,25 @@ __all__ = [
     "GraphMismatchError",
     "HubnessWarning",
     "InfeasibleMapWarning",
+    "InputError",
     "ModelFileError",
     "ModelVersionWarning",
     "UnreachedPointsWarning",
 ]
 
 
-class GraphMismatchError(ValueError):
+class InputError(ValueError):
+    """Wrong data, labels, parameters or options; the message says what to do about it.
+
+    Raised on purpose only, so that a command can tell it from a defect.
+    """
+
+
+class GraphMismatchError(InputError):
     """A graph or basis was handed to ``fit`` that belongs to other rows or other parameters."""
 
 
-class ModelFileError(ValueError):
+class ModelFileError(InputError):
     """A file is none that ``labelfold.save`` wrote, was cut short or altered, or is too new."""
 
 

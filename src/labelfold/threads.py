@@ -11,6 +11,8 @@ from typing import Self, TypeVar
 from joblib import effective_n_jobs
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from labelfold.exceptions import InputError
+
 __all__ = ["Team", "for_each", "limit_threads", "thread_limit"]
 
 Part = TypeVar("Part")
@@ -33,7 +35,7 @@ def limit_threads(n_jobs: int | None, *, user_api: str | None = None) -> Iterato
         yield
         return
     if n_jobs == 0:
-        raise ValueError("n_jobs=0 has no meaning: give 1 or more, -1 for all cores, or None.")
+        raise InputError("n_jobs=0 has no meaning: give 1 or more, -1 for all cores, or None.")
     with threadpool_limits(limits=effective_n_jobs(n_jobs), user_api=user_api):
         yield
 

@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, get_tags
 
 from labelfold.base import GraphEmbedder
+from labelfold.exceptions import InputError
 from labelfold.graph import NeighborGraph
 from labelfold.labels import PartialLabels
 
@@ -53,7 +54,7 @@ def embed(
     if isinstance(embedder, GraphEmbedder):
         return embedder.fit(X, y, graph=graph).embedding_
     if graph is not None:
-        raise ValueError(
+        raise InputError(
             f"graph was given, but {type(embedder).__name__} takes none: leave it out, or use an "
             "embedder of labelfold."
         )

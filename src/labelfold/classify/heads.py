@@ -17,6 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from labelfold.exceptions import InputError
 from labelfold.labels.score_classifier import ScoreClassifierMixin
 
 __all__ = ["LeastSquaresClassifier", "make_head"]
@@ -149,7 +150,7 @@ def make_head(head: Any, n_labeled: int) -> Any:
     if isinstance(head, str) and head == "knn":
         return KNeighborsClassifier(n_neighbors=min(N_NEIGHBORS, n_labeled))
     if isinstance(head, str) or not (hasattr(head, "fit") and hasattr(head, "predict")):
-        raise ValueError(
+        raise InputError(
             f"head={head!r} is no classifier: use one of {HEADS} or an estimator with fit and "
             "predict, such as LogisticRegression()."
         )

@@ -11,6 +11,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from labelfold.base import GraphEstimator
+from labelfold.checks import check_rows
 from labelfold.classify.laplacian_certificate import LaplacianCertificate, count_bounded
 from labelfold.classify.laplacian_columns import LaplacianColumns
 from labelfold.classify.laplacian_scores import (
@@ -21,6 +22,7 @@ from labelfold.classify.laplacian_scores import (
     count_eigenvectors,
     fit_scores,
 )
+from labelfold.exceptions import InputError
 from labelfold.graph import NeighborGraph
 from labelfold.labels import PartialLabels
 from labelfold.labels.score_classifier import ScoreClassifierMixin
@@ -31,6 +33,7 @@ from labelfold.labels.transduction import (
     transduce,
     warn_of_unreached,
 )
+from labelfold.methods import Declaration, declare
 from labelfold.progress import Progress, show_progress
 from labelfold.solvers.eigen import check_normalization, check_solver
 from labelfold.spectral.laplacian_basis import LaplacianBasis
@@ -39,6 +42,25 @@ from labelfold.threads import limit_threads
 __all__ = ["LaplacianClassifier"]
 
 
+@declare(
+    Declaration(
+        "laplacian",
+        "regression of labels on Laplacian eigenvectors",
+        labels="needs",
+        produces="classification",
+        only_in_fit=("label_distributions_", "transduction_"),
+        examples=(
+            {},
+            {"n_eigenvectors": "auto", "penalty": "auto"},
+            {
+                "n_eigenvectors": 10,
+                "normalization": "degree",
+                "weights": "heat",
+                "eigen_solver": "arpack",
+            },
+        ),
+    )
+)
 class LaplacianClassifier(ScoreClassifierMixin, GraphEstimator):
     """Label all points by least squares on the smoothest functions over their graph.
 
@@ -246,7 +268,7 @@ class LaplacianClassifier(ScoreClassifierMixin, GraphEstimator):
         self : object
             The fitted estimator.
         """
-        X = self._check_rows(X, reset=True)
+        X = check_rows(self, X, reset=True)
         labels = PartialLabels.some_from_y(y, n_samples=X.shape[0])
         self._check_parameters()
         with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
@@ -292,7 +314,7 @@ class LaplacianClassifier(ScoreClassifierMixin, GraphEstimator):
         self._check_parameters()
         check_number(n_eigenvectors)
         if isinstance(n_eigenvectors, str) or n_eigenvectors < 1:
-            raise ValueError(
+            raise InputError(
                 f"n_eigenvectors={n_eigenvectors!r} must be a whole number here, where the "
                 "labels are not known."
             )
@@ -309,13 +331,13 @@ class LaplacianClassifier(ScoreClassifierMixin, GraphEstimator):
         check_penalty(self.penalty)
         check_penalty_power(self.penalty_power)
         if not isinstance(self.tol, Real) or not 0 < self.tol < 1:
-            raise ValueError(f"tol={self.tol!r} must be a number between 0 and 1, such as 1e-4.")
+            raise InputError(f"tol={self.tol!r} must be a number between 0 and 1, such as 1e-4.")
 
     def _compute_basis(
         self, graph: NeighborGraph, n_eigenvectors: int, progress: Progress
     ) -> LaplacianBasis:
         if graph.weights.nnz == 0:
-            raise ValueError(
+            raise InputError(
                 f"radius={self.radius} joins no two points: raise it, or use n_neighbors."
             )
         return LaplacianBasis.compute(
@@ -359,7 +381,7 @@ class LaplacianClassifier(ScoreClassifierMixin, GraphEstimator):
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
-        X = self._check_rows(X, reset=False)
+        X = check_rows(self, X, reset=False)
         with limit_threads(self.n_jobs):
             found = self.graph_.distances_to(X)
             scores = self._columns.combine_at_new(found, self.coef_.T)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelfold.classify.laplacian_columns import LaplacianColumns
-from labelfold.exceptions import FewEigenvectorsWarning
+from labelfold.exceptions import FewEigenvectorsWarning, InputError
 from labelfold.graph import NeighborGraph
 from labelfold.labels import PartialLabels
 from labelfold.solvers.ridge import choose_columns, choose_penalty, fit_ridge
@@ -92,7 +92,7 @@ def check_number(n_eigenvectors: Any) -> None:
         return
     if isinstance(value, Real) and not isinstance(value, Integral) and 0 < float(value) <= 1:
         return
-    raise ValueError(
+    raise InputError(
         f"n_eigenvectors={value!r} must be a fraction of the labelled points above 0 and up to "
         "1.0, a whole number of at least 1, or 'auto'."
     )
@@ -105,7 +105,7 @@ def check_penalty(penalty: Any) -> None:
     is_bool = isinstance(penalty, bool | np.bool_)
     if isinstance(penalty, Real) and not is_bool and float(penalty) >= 0:
         return
-    raise ValueError(
+    raise InputError(
         f"penalty={penalty!r} must be a number of at least 0 (0.0 is the paper's rule, "
         "float('inf') the limit of a large penalty), or 'auto'."
     )
@@ -115,7 +115,7 @@ def check_penalty_power(penalty_power: Any) -> None:
     """Refuse what is no positive number of a moderate size."""
     is_number = isinstance(penalty_power, Real) and not isinstance(penalty_power, bool | np.bool_)
     if not is_number or not 0 < float(penalty_power) <= LARGEST_POWER:
-        raise ValueError(
+        raise InputError(
             f"penalty_power={penalty_power!r} must be a positive number up to {LARGEST_POWER}: 1 "
             "for the roughness of LAPCLASS section 4, 2 for a stiffer one."
         )
@@ -158,7 +158,7 @@ def count_eigenvectors(
         return wanted
     if is_upper_bound:
         return basis.n_vectors + 1
-    raise ValueError(
+    raise InputError(
         f"n_eigenvectors={wanted} is more than the {basis.n_vectors + 1} of the basis: compute it "
         f"with build_basis(X, {wanted}), or lower n_eigenvectors."
     )

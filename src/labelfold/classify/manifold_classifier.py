@@ -18,8 +18,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelfold.classify.embedding import as_array, embed
 from labelfold.classify.heads import make_head
+from labelfold.exceptions import InputError
 from labelfold.graph import NeighborGraph
 from labelfold.labels import PartialLabels
+from labelfold.methods import Declaration, declare
 from labelfold.spectral import CCDR
 
 __all__ = ["ManifoldClassifier"]
@@ -42,6 +44,17 @@ def _gives_scores(classifier: ManifoldClassifier) -> bool:
     return has_scores and _embedder_extends(classifier)
 
 
+@declare(
+    Declaration(
+        "",
+        "an embedding of all rows and a head fitted on the labeled ones",
+        labels="needs",
+        produces="both",
+        uses_graph=False,
+        only_in_fit=("embedding_", "label_distributions_", "transduction_"),
+        examples=({}, {"head": "knn"}),
+    )
+)
 class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Embed all points, fit a head on the labelled ones, label the rest.
 
@@ -171,7 +184,7 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if self.embedder is None:
             return CCDR(_default_dimension(labels))
         if not hasattr(self.embedder, "fit_transform"):
-            raise ValueError(
+            raise InputError(
                 f"embedder={self.embedder!r} is no transformer: give an estimator with "
                 "fit_transform, such as CCDR(n_components=5), or None."
             )

@@ -49,6 +49,7 @@ from labelfold.cli.results import STANDARD_STREAM, Results
 from labelfold.cli.scaling import check_scale, make_scaler, with_scaler
 from labelfold.cli.settings import sets
 from labelfold.cli.summary import data_facts, versions
+from labelfold.exceptions import InputError
 
 if TYPE_CHECKING:
     from labelfold.cli.tables import Table
@@ -154,10 +155,10 @@ def classify(
     console.set_verbosity(quiet=quiet, verbose=verbose)
     check_options(method, head, compact, save is not None, permutations, folds)
     if plot is not None and method in CLASSIFIERS:
-        raise ValueError(f"--plot needs a map, and --method {method} makes none.")
+        raise InputError(f"--plot needs a map, and --method {method} makes none.")
     check_scale(scale)
     if data == new == STANDARD_STREAM:
-        raise ValueError("DATA and --new cannot both come from standard input: name a file.")
+        raise InputError("DATA and --new cannot both come from standard input: name a file.")
     start = time.perf_counter()
     with Results(
         out,
@@ -270,30 +271,30 @@ def check_options(
     """Refuse options that contradict each other."""
     check_name(method, METHODS)
     if head is not None and head not in HEADS:
-        raise ValueError(f"--head {head} is unknown: use one of {', '.join(HEADS)}.")
+        raise InputError(f"--head {head} is unknown: use one of {', '.join(HEADS)}.")
     if head is not None and method in CLASSIFIERS:
-        raise ValueError(f"--head has no meaning for --method {method}, which makes no map.")
+        raise InputError(f"--head has no meaning for --method {method}, which makes no map.")
     if compact and not is_saved:
-        raise ValueError("--compact says how a model is kept: pass --save as well.")
+        raise InputError("--compact says how a model is kept: pass --save as well.")
     if permutations and method in CLASSIFIERS:
-        raise ValueError(f"--permutations needs a map, and --method {method} makes none.")
+        raise InputError(f"--permutations needs a map, and --method {method} makes none.")
     if permutations and folds < 2:
-        raise ValueError("--permutations hides labels as well: --folds must be 2 or more.")
+        raise InputError("--permutations hides labels as well: --folds must be 2 or more.")
     if folds == 1:
-        raise ValueError("--folds 1 would hide all labels at once: use 2 or more, or 0 for none.")
+        raise InputError("--folds 1 would hide all labels at once: use 2 or more, or 0 for none.")
 
 
 def check_labels(table: Table) -> None:
     """Refuse labels that leave nothing to choose between."""
     if table.labels is None:
-        raise ValueError(
+        raise InputError(
             f"{table.origin}: a classifier needs labels: name their column with --labels, or a "
             "file with --labels-file."
         )
     classes = list(table.class_counts)
     if len(classes) < 2:
         found = f"one class only, {classes[0]!r}" if classes else "no label"
-        raise ValueError(
+        raise InputError(
             f"{table.origin}: the labels hold {found}, and a classifier needs two classes or more: "
             "name another column with --labels, or label some rows."
         )
@@ -306,7 +307,7 @@ def shuffle_labels(
     from labelfold.evaluate import LabeledKFold, permuted_label_baseline
 
     if n_folds < 2:
-        raise ValueError(
+        raise InputError(
             "--permutations needs labels to hide, two of some class: label more "
             "rows, or leave it out."
         )

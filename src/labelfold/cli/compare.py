@@ -35,6 +35,7 @@ from labelfold.cli.output import OutputFiles
 from labelfold.cli.results import PICTURES
 from labelfold.cli.scaling import check_scale, make_scaler
 from labelfold.cli.summary import data_facts, describe_files, versions
+from labelfold.exceptions import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -129,7 +130,7 @@ def compare(
     console.set_verbosity(quiet=quiet, verbose=verbose)
     dimensions = parse_dims(dims)
     if head not in HEADS:
-        raise ValueError(f"--head {head} is unknown: use one of {', '.join(HEADS)}.")
+        raise InputError(f"--head {head} is unknown: use one of {', '.join(HEADS)}.")
     names = parse_methods(methods)
     check_scale(scale)
     check_outputs(data, out, plot)
@@ -190,7 +191,7 @@ def parse_methods(text: str) -> list[str]:
     unknown = [name for name in names if name not in METHODS]
     if unknown or not names:
         found = f"--methods {unknown[0]} is unknown" if unknown else "--methods names none"
-        raise ValueError(f"{found}: use some of {', '.join(METHODS)}.")
+        raise InputError(f"{found}: use some of {', '.join(METHODS)}.")
     return names
 
 
@@ -198,7 +199,7 @@ def parse_dims(text: str) -> list[int]:
     """Return the dimensions as numbers."""
     parts = [part.strip() for part in text.split(",")]
     if not all(re.fullmatch("[1-9][0-9]{0,8}", part) for part in parts):
-        raise ValueError(
+        raise InputError(
             f"--dims {text!r} must be positive whole numbers with commas between them, such as 2,5."
         )
     return [int(part) for part in parts]
@@ -208,33 +209,33 @@ def check_outputs(data: str, out: Path | None, plot: Path | None) -> None:
     """Refuse outputs that cannot be written or are the data, before the work begins."""
     for path in (out, plot):
         if path is not None and os.path.realpath(path) == os.path.realpath(data):
-            raise ValueError(f"{path} is read by this command: write to another file.")
+            raise InputError(f"{path} is read by this command: write to another file.")
     if out is not None:
         from labelfold.cli.tables import output_format
 
         if output_format(out) == "npy":
-            raise ValueError(f"{out}: an NPY file holds a matrix alone: write .csv or .parquet.")
+            raise InputError(f"{out}: an NPY file holds a matrix alone: write .csv or .parquet.")
     if plot is not None and plot.suffix[1:].lower() not in PICTURES:
         endings = ", ".join("." + known for known in PICTURES)
-        raise ValueError(f"{plot}: the ending of a picture is one of {endings}: choose one.")
+        raise InputError(f"{plot}: the ending of a picture is one of {endings}: choose one.")
 
 
 def check_labels(table: Table, folds: int) -> NDArray[Any]:
     """Return the labels; those of which none can be hidden are refused."""
     if table.labels is None:
-        raise ValueError(
+        raise InputError(
             f"{table.origin}: a comparison needs labels: name their column with --labels, or a "
             "file with --labels-file."
         )
     counts = table.class_counts
     if len(counts) < 2:
         found = f"one class only, {next(iter(counts))!r}" if counts else "no label"
-        raise ValueError(
+        raise InputError(
             f"{table.origin}: the labels hold {found}, and a comparison needs two classes or more: "
             "name another column with --labels, or label some rows."
         )
     if max(counts.values()) < folds:
-        raise ValueError(
+        raise InputError(
             f"{table.origin}: --folds {folds} is more than the {max(counts.values())} labels of "
             "the largest class: lower it, or label more rows."
         )

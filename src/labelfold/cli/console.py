@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from labelfold.exceptions import InputError
+
 
 class Console:
     """The two streams of a command and how much it says on the second.
@@ -26,7 +28,7 @@ class Console:
     def set_verbosity(self, *, quiet: bool, verbose: bool) -> None:
         """Take over -q and -v."""
         if quiet and verbose:
-            raise ValueError("-q and -v contradict each other: pass one of them.")
+            raise InputError("-q and -v contradict each other: pass one of them.")
         self.is_quiet, self.is_verbose = quiet, verbose
 
     def result(self, text: str) -> None:

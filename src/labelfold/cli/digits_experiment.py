@@ -22,6 +22,7 @@ from sklearn.linear_model import RidgeClassifierCV
 from sklearn.neighbors import KNeighborsClassifier
 
 from labelfold.evaluate import draw_labeled
+from labelfold.exceptions import InputError
 from labelfold.graph import NeighborGraph
 from labelfold.labels import hide_labels
 from labelfold.spectral import CCDR, LaplacianEigenmaps
@@ -120,12 +121,12 @@ def draw_labels(y: NDArray[Any], n_labels: int, seed: int) -> NDArray[np.bool_]:
     per_class, remainder = divmod(n_labels, len(classes))
     if per_class < 2:
         # The ridge head leaves out one label at a time, and its class must not go with it.
-        raise ValueError(
+        raise InputError(
             f"{n_labels} labels are too few for {len(classes)} classes: "
             f"ask for at least {2 * len(classes)}, two a class."
         )
     if per_class + (remainder > 0) >= sizes.min():
-        raise ValueError(
+        raise InputError(
             f"{n_labels} labels leave a class of {sizes.min()} points without an unlabelled one: "
             f"ask for at most {len(classes) * (sizes.min() - 1)}."
         )

@@ -49,6 +49,7 @@ from labelfold.cli.summary import (
     row_column,
     versions,
 )
+from labelfold.exceptions import InputError
 
 if TYPE_CHECKING:
     from labelfold.cli.tables import Table
@@ -116,7 +117,7 @@ def embed(
     check_name(method, list(EMBEDDERS))
     check_scale(scale)
     if compact and save is None:
-        raise ValueError("--compact says how a model is kept: pass --save as well.")
+        raise InputError("--compact says how a model is kept: pass --save as well.")
     start = time.perf_counter()
     with Results(
         out,

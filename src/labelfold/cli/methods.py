@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from labelfold.cli.settings import parse_settings, read_value
+from labelfold.exceptions import InputError
 
 if TYPE_CHECKING:
     from labelfold.cli.tables import Table
@@ -80,7 +81,7 @@ def make_method(
         if value is None:
             continue
         if parameter not in types:
-            raise ValueError(
+            raise InputError(
                 f"{option} has no meaning for --method {name}, whose parameters are "
                 f"{', '.join(settable(types))}: leave it out, or use --set."
             )
@@ -88,7 +89,7 @@ def make_method(
     for parameter, value in parse_settings(settings, settable(types), name, OWN_OPTIONS).items():
         if parameter in chosen:
             option = options[parameter][0]
-            raise ValueError(f"--set {parameter} and {option} say the same: pass one of them.")
+            raise InputError(f"--set {parameter} and {option} say the same: pass one of them.")
         chosen[parameter] = value
     common = {"random_state": seed, "n_jobs": jobs, "verbose": int(verbose)}
     chosen |= {key: value for key, value in common.items() if key in types}
@@ -103,15 +104,15 @@ def dimension_parameter(name: str) -> str:
 def check_name(name: str, known: Sequence[str]) -> None:
     """Refuse a method that is unknown."""
     if name not in known:
-        raise ValueError(f"--method {name} is unknown: choose from {', '.join(known)}.")
+        raise InputError(f"--method {name} is unknown: choose from {', '.join(known)}.")
 
 
 def check_needs(name: str, table: Table) -> None:
     """Refuse a table of one row, or without labels where the method is nothing without them."""
     if table.n_rows < 2:
-        raise ValueError(f"{table.origin} has one row: a map needs more of them, add some.")
+        raise InputError(f"{table.origin} has one row: a map needs more of them, add some.")
     if name in NEED_LABELS and not table.n_labeled:
-        raise ValueError(
+        raise InputError(
             f"{table.origin}: --method {name} needs labels: name their column with --labels, or a "
             "file with --labels-file."
         )

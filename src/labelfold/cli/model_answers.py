@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
 
 from labelfold import ResampledEmbedding, load
+from labelfold.exceptions import InputError
 from labelfold.persistence.model_file import read_feature_names
 
 
@@ -33,12 +34,12 @@ def open_model(path: Path, *, spread: bool = False) -> tuple[Any, list[str] | No
     estimator = load(path)
     kind = type(last_step(estimator)).__name__
     if not hasattr(estimator, "transform") and not _is_classifier(estimator):
-        raise ValueError(
+        raise InputError(
             f"{path} holds a {kind}, which neither maps nor labels new rows: give a model by "
             "'labelfold embed --save' or 'labelfold classify --save'."
         )
     if spread and not isinstance(last_step(estimator), ResampledEmbedding):
-        raise ValueError(
+        raise InputError(
             f"{path} holds a {kind}, which has no --spread: make the map with --method resampled."
         )
     names = read_feature_names(path)

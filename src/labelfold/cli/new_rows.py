@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from labelfold.cli.console import Console
 from labelfold.cli.data_options import read_data
+from labelfold.exceptions import InputError
 
 if TYPE_CHECKING:
     from labelfold.cli.tables import Table
@@ -70,7 +71,7 @@ def read_new_rows(
     if by_name and table.feature_names != names:
         # A name such as "3" is also a number, of whatever column stands there.
         missing = next(name for name in names or () if name not in (table.feature_names or ()))
-        raise ValueError(
+        raise InputError(
             f"{table.origin} has no column {missing!r}, which the model was fitted on: add it, or "
             "name the columns to take with --features."
         )

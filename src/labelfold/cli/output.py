@@ -16,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
+from labelfold.exceptions import InputError
 from labelfold.whole_file import synchronise, temporary_name
 
 
@@ -59,7 +60,7 @@ class OutputFiles:
 
     def __enter__(self) -> Self:
         if len(set(self._targets.values())) < self._n_paths:
-            raise ValueError("two outputs name the same file: give each its own name.")
+            raise InputError("two outputs name the same file: give each its own name.")
         for path in self._targets:
             self._refuse_unsuitable(path)
         try:

@@ -12,6 +12,7 @@ import typer
 
 from labelfold.cli.console import Console
 from labelfold.cli.options import Quiet, Verbose
+from labelfold.exceptions import InputError
 
 if TYPE_CHECKING:
     from labelfold.reproduce import Entry, Paper
@@ -141,7 +142,7 @@ def check_data(work: list[tuple[Paper, Entry]], data: Path | None) -> None:
     if not needing:
         return
     if data is None:
-        raise ValueError(
+        raise InputError(
             f"{', '.join(needing)}: data files are needed. Name their folder with --data or the "
             f"environment variable {DATA_VARIABLE}."
         )

@@ -21,6 +21,7 @@ import typer
 
 from labelfold.cli.console import Console
 from labelfold.cli.output import OutputFiles
+from labelfold.exceptions import InputError
 
 if TYPE_CHECKING:
     from labelfold.plotting import EmbeddingDisplay
@@ -122,7 +123,7 @@ class Results:
             from labelfold.plotting.interactive_map import MAX_POINTS
 
             if n_rows > MAX_POINTS:
-                raise ValueError(
+                raise InputError(
                     f"{self.picture}: a page holds {MAX_POINTS:,} rows and there are {n_rows:,}: "
                     "write .png, or map a random part of the rows."
                 )
@@ -168,31 +169,31 @@ class Results:
 
     def _check(self) -> None:
         if self.is_stdout and self._as_json:
-            raise ValueError("-o - and --json both write to standard output: name a file with -o.")
+            raise InputError("-o - and --json both write to standard output: name a file with -o.")
         if not self.is_stdout:
             from labelfold.cli.tables import output_format
 
             if output_format(self.table) == "npy":
-                raise ValueError(
+                raise InputError(
                     f"{self.table}: an NPY file holds a matrix alone, without rows and labels: "
                     "write .csv, .parquet or .npz."
                 )
         if self.picture is not None and _ending(self.picture) not in (*PICTURES, PAGE):
             endings = ", ".join("." + known for known in (*PICTURES, PAGE))
-            raise ValueError(
+            raise InputError(
                 f"{self.picture}: the ending of a picture is one of {endings}: choose one."
             )
         if self._is_page and importlib.util.find_spec("bokeh") is None:
-            raise ValueError(
+            raise InputError(
                 f'{self.picture}: a page needs bokeh: pip install "labelfold[html]", or write '
                 ".png, .pdf or .svg."
             )
         if len({os.path.realpath(path) for path in self.paths}) < len(self.paths):
-            raise ValueError("two outputs name the same file: give each its own name.")
+            raise InputError("two outputs name the same file: give each its own name.")
         sources = {os.path.realpath(name) for name in self._inputs if name != STANDARD_STREAM}
         for path in self.paths:
             if os.path.realpath(path) in sources:
-                raise ValueError(f"{path} is read by this command: write to another file.")
+                raise InputError(f"{path} is read by this command: write to another file.")
 
 
 def _ending(path: Path) -> str:

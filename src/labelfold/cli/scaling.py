@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from labelfold.exceptions import InputError
+
 SCALES = ("none", "standard", "quantile")
 MOST_QUANTILES = 1000
 
@@ -11,7 +13,7 @@ MOST_QUANTILES = 1000
 def check_scale(name: str) -> None:
     """Refuse an unknown scale."""
     if name not in SCALES:
-        raise ValueError(f"--scale {name} is unknown: use one of {', '.join(SCALES)}.")
+        raise InputError(f"--scale {name} is unknown: use one of {', '.join(SCALES)}.")
 
 
 def make_scaler(name: str, X: Any, seed: int) -> Any | None:

@@ -9,6 +9,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from labelfold.exceptions import InputError
+
 KINDS = ("None", "bool", "int", "float", "str")  # in the order in which a text is tried
 TITLES = {
     "None": "none",
@@ -57,18 +59,18 @@ def parse_settings(
     for setting in settings:
         name, sign, text = (part.strip() for part in setting.partition("="))
         if not sign or not name or not text:
-            raise ValueError(
+            raise InputError(
                 f"--set {setting!r} must be NAME=VALUE, such as {next(iter(types))}=2."
             )
         if name in elsewhere:
-            raise ValueError(f"--set {name}: use {elsewhere[name]} instead.")
+            raise InputError(f"--set {name}: use {elsewhere[name]} instead.")
         if name not in types:
-            raise ValueError(
+            raise InputError(
                 f"--set {name}: --method {method} has no such parameter: choose from "
                 f"{', '.join(types)}."
             )
         if name in values:
-            raise ValueError(f"--set {name} is given twice: pass it once.")
+            raise InputError(f"--set {name} is given twice: pass it once.")
         values[name] = read_value(text, types[name], f"--set {name}")
     return values
 
@@ -93,7 +95,7 @@ def read_value(text: str, declared: str, option: str) -> Any:
         if found:
             return value
     titles = " or ".join(TITLES[kind] for kind in reversed(kinds))
-    raise ValueError(f"{option} {text!r} must be {titles}.")
+    raise InputError(f"{option} {text!r} must be {titles}.")
 
 
 def _read_as(kind: str, text: str) -> tuple[bool, Any]:

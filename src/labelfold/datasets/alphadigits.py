@@ -21,6 +21,7 @@ from scipy.io import loadmat
 from scipy.io.matlab import MatReadError
 
 from labelfold.datasets.files import DataFile
+from labelfold.exceptions import InputError
 
 FloatArray = NDArray[np.float64]
 StringArray = NDArray[np.object_]
@@ -119,7 +120,7 @@ def load_alphadigits(
 
 def _parse_npz(content: bytes, name: str) -> tuple[FloatArray, StringArray]:
     if not content.startswith(b"PK"):
-        raise ValueError(
+        raise InputError(
             f"{name} begins with the bytes {content[:2].hex()}: an npz file begins with 504b."
         )
     try:
@@ -127,21 +128,21 @@ def _parse_npz(content: bytes, name: str) -> tuple[FloatArray, StringArray]:
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
             arrays = {key: file[key] for key in file.files}
     except (ValueError, zipfile.BadZipFile, zlib.error) as error:
-        raise ValueError(f"{name} is no npz file of arrays without objects: {error}") from error
+        raise InputError(f"{name} is no npz file of arrays without objects: {error}") from error
     images, codes, classes = _entries(arrays, ("X", "y", "classes"), name)
     if classes.ndim != 1 or classes.dtype.kind != "U":
-        raise ValueError(
+        raise InputError(
             f"{name} has classes of shape {classes.shape} and type {classes.dtype}: expected is "
             "one row of strings."
         )
     if codes.shape != images.shape[:1] or codes.dtype.kind not in "iu":
-        raise ValueError(
+        raise InputError(
             f"{name} has y of shape {codes.shape} and type {codes.dtype}, X of shape "
             f"{images.shape}: expected is one integer for each image."
         )
     outside = np.setdiff1d(codes, np.arange(len(classes)))
     if outside.size:
-        raise ValueError(
+        raise InputError(
             f"{name} has the numbers {outside.tolist()} in y: expected are positions in classes, "
             f"which has {len(classes)}."
         )
@@ -154,21 +155,21 @@ def _parse_mat(content: bytes, name: str) -> tuple[FloatArray, StringArray]:
     try:
         variables = loadmat(file)
     except MATLAB_ERRORS as error:
-        raise ValueError(f"{name} is no MATLAB file that SciPy reads: {error}") from error
+        raise InputError(f"{name} is no MATLAB file that SciPy reads: {error}") from error
     images, classes = _entries(variables, ("dat", "classlabels"), name)
     if images.ndim != 2 or images.dtype != object or images.size == 0:
-        raise ValueError(
+        raise InputError(
             f"{name} has dat of shape {images.shape} and type {images.dtype}: expected is a cell "
             "array with a row of images for each class."
         )
     if classes.dtype != object or classes.size != len(images):
-        raise ValueError(
+        raise InputError(
             f"{name} has classlabels of shape {classes.shape} and type {classes.dtype}: expected "
             f"is a cell array of {len(images)} names, as dat has {len(images)} rows."
         )
     shapes = {image.shape for image in images.flat}
     if len(shapes) > 1:
-        raise ValueError(
+        raise InputError(
             f"{name} has images of the shapes {sorted(shapes)}: expected is {IMAGE_SHAPE}."
         )
     # MATLAB's strings are arrays of one string, or of none if they are empty.
@@ -184,7 +185,7 @@ def _entries(
     if missing:
         # Those with underscores are what SciPy tells of the MATLAB file itself.
         others = sorted(key for key in found if not key.startswith("__"))
-        raise ValueError(
+        raise InputError(
             f"{name} has no array {' nor '.join(missing)}: expected are {', '.join(expected)}, "
             f"found {', '.join(others) or 'none'}."
         )
@@ -195,19 +196,19 @@ def _rows(
     images: NDArray[np.generic], labels: list[str], name: str
 ) -> tuple[FloatArray, StringArray]:
     if images.shape[1:] != IMAGE_SHAPE:
-        raise ValueError(
+        raise InputError(
             f"{name} has images of shape {images.shape[1:]}: expected is {IMAGE_SHAPE}."
         )
     if images.dtype.kind not in "buif":
-        raise ValueError(f"{name} has pixels of type {images.dtype}: expected are numbers.")
+        raise InputError(f"{name} has pixels of type {images.dtype}: expected are numbers.")
     other = np.setdiff1d(images, [0, 1])
     if other.size:
-        raise ValueError(f"{name} has the pixel {other[0]}: expected are 0 and 1.")
+        raise InputError(f"{name} has the pixel {other[0]}: expected are 0 and 1.")
     # Objects, since None and -1 written into an array of one-letter strings would become classes.
     y = np.array(labels, dtype=object)
     unknown = sorted(set(y) - set(CLASSES))
     if unknown:
-        raise ValueError(
+        raise InputError(
             f"{name} has the classes {unknown}: expected are 0 to 9 and A to Z, in capitals."
         )
     return images.reshape(len(images), -1).astype(np.float64), y

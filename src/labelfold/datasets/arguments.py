@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from numbers import Integral, Real
 
+from labelfold.exceptions import InputError
+
 
 def check_count(name: str, value: object, *, minimum: int, purpose: str) -> None:
     """Refuse anything but an integer of at least `minimum`."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name}={value!r} must be an integer of at least {minimum}: {purpose}.")
     if value < minimum:
-        raise ValueError(f"{name}={value!r} must be at least {minimum}: {purpose}.")
+        raise InputError(f"{name}={value!r} must be at least {minimum}: {purpose}.")
 
 
 def check_real(
@@ -39,4 +41,4 @@ def check_real(
         wanted.append(f"less than {below:g}")
         fits = fits and number < below
     if not fits:
-        raise ValueError(f"{name}={value!r} must be {' and '.join(wanted)}: {purpose}.")
+        raise InputError(f"{name}={value!r} must be {' and '.join(wanted)}: {purpose}.")

@@ -19,6 +19,8 @@ from urllib.error import URLError
 
 from sklearn.datasets import fetch_file
 
+from labelfold.exceptions import InputError
+
 DATA_VARIABLE = "LABELFOLD_DATA"
 
 
@@ -117,7 +119,7 @@ class DataFile:
         except ValueError as error:
             # Left where it is, it would be found and refused again instead of a new download.
             path.unlink(missing_ok=True)
-            raise ValueError(f"What was downloaded from {url} was removed: {error}") from error
+            raise InputError(f"What was downloaded from {url} was removed: {error}") from error
 
     def _content(self, path: Path) -> bytes:
         """Content of the file at `path`; the name tells whether it is packed."""
@@ -127,7 +129,7 @@ class DataFile:
         found = _sha256(content)
         if found != self.content_sha256:
             form = "" if self.blanks_matter else " with one space between words"
-            raise ValueError(
+            raise InputError(
                 f"{path} is not the file expected: its SHA-256{form} is {found}, expected is "
                 f"{self.content_sha256}. {self.origin}"
             )
@@ -139,13 +141,13 @@ class DataFile:
         try:
             content = self._in_order(gzip.decompress(packed))
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise ValueError(
+            raise InputError(
                 f"{path} is no complete gzip file ({error}): its SHA-256 is {found}, expected is "
                 f"{self._packed_sha256}. {self.origin}"
             ) from error
         found_content = _sha256(content)
         if found != self.sha256 and found_content != self.content_sha256:
-            raise ValueError(
+            raise InputError(
                 f"{path} is not the file expected: its SHA-256 is {found}, expected is "
                 f"{self._packed_sha256}; unpacked it is {found_content}, expected is "
                 f"{self.content_sha256}. {self.origin}"

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelfold.datasets.files import DataFile
+from labelfold.exceptions import InputError
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -98,7 +99,7 @@ def load_landsat(
     (4435, 36)
     """
     if subset not in PARTS:
-        raise ValueError(f"subset={subset!r} is unknown: give 'all', 'train' or 'test'.")
+        raise InputError(f"subset={subset!r} is unknown: give 'all', 'train' or 'test'.")
     files = [FILES[part] for part in PARTS[subset]]
     tables = [_parse(file.read(data_home, download=download), file.name) for file in files]
     table = np.concatenate(tables)
@@ -107,16 +108,16 @@ def load_landsat(
 
 def _parse(content: bytes, name: str) -> IntArray:
     if not content.strip():
-        raise ValueError(f"{name} is empty: expected are lines of {N_FEATURES + 1} integers.")
+        raise InputError(f"{name} is empty: expected are lines of {N_FEATURES + 1} integers.")
     try:
         table = np.loadtxt(content.decode("ascii").splitlines(), dtype=np.int64, ndmin=2)
     except ValueError as error:
-        raise ValueError(f"{name} is no table of integers: {error}") from error
+        raise InputError(f"{name} is no table of integers: {error}") from error
     if table.shape[1] != N_FEATURES + 1:
-        raise ValueError(
+        raise InputError(
             f"{name} has {table.shape[1]} columns: expected are {N_FEATURES} features and a class."
         )
     unknown = np.setdiff1d(table[:, -1], CLASSES)
     if unknown.size:
-        raise ValueError(f"{name} has the classes {unknown.tolist()}: expected are {CLASSES}.")
+        raise InputError(f"{name} has the classes {unknown.tolist()}: expected are {CLASSES}.")
     return table

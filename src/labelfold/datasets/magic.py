@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelfold.datasets.files import DataFile
+from labelfold.exceptions import InputError
 
 FloatArray = NDArray[np.float64]
 StringArray = NDArray[np.object_]
@@ -93,28 +94,28 @@ def load_magic(
 
 def _parse(content: bytes, name: str) -> tuple[FloatArray, StringArray]:
     if not content.strip():
-        raise ValueError(
+        raise InputError(
             f"{name} is empty: expected are lines of {N_FEATURES} numbers and a class."
         )
     try:
         lines = content.decode("ascii").splitlines()
         table = np.loadtxt(lines, dtype=str, delimiter=",", comments=None, ndmin=2)
     except ValueError as error:
-        raise ValueError(f"{name} is no table of numbers and classes: {error}") from error
+        raise InputError(f"{name} is no table of numbers and classes: {error}") from error
     if table.shape[1] != N_FEATURES + 1:
-        raise ValueError(
+        raise InputError(
             f"{name} has {table.shape[1]} columns: expected are {N_FEATURES} features and a class."
         )
     unknown = np.setdiff1d(table[:, -1], CLASSES)
     if unknown.size:
-        raise ValueError(f"{name} has the classes {unknown.tolist()}: expected are {CLASSES}.")
+        raise InputError(f"{name} has the classes {unknown.tolist()}: expected are {CLASSES}.")
     try:
         X = table[:, :-1].astype(np.float64)
     except ValueError as error:
-        raise ValueError(f"{name} has a feature that is no number: {error}") from error
+        raise InputError(f"{name} has a feature that is no number: {error}") from error
     infinite = ~np.isfinite(X)
     if infinite.any():
-        raise ValueError(
+        raise InputError(
             f"{name} has the feature {table[:, :-1][infinite][0]}: expected are finite numbers."
         )
     # Objects, since None and -1 written into an array of one-letter strings would become classes.

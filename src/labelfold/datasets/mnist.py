@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelfold.datasets.files import DataFile
+from labelfold.exceptions import InputError
 
 PixelArray = NDArray[np.uint8]
 IntArray = NDArray[np.int64]
@@ -111,17 +112,17 @@ def load_mnist(
     (10000, 784)
     """
     if subset not in FILES:
-        raise ValueError(f"subset={subset!r} is unknown: give 'train' or 'test'.")
+        raise InputError(f"subset={subset!r} is unknown: give 'train' or 'test'.")
     files = FILES[subset]
     images = parse_idx(files.images.read(data_home), n_dimensions=3, name=files.images.name)
     labels = parse_idx(files.labels.read(data_home), n_dimensions=1, name=files.labels.name)
     if images.shape[1:] != IMAGE_SHAPE:
-        raise ValueError(
+        raise InputError(
             f"{files.images.name} has images of shape {images.shape[1:]}: expected is "
             f"{IMAGE_SHAPE}."
         )
     if len(images) != len(labels):
-        raise ValueError(
+        raise InputError(
             f"{files.images.name} has {len(images)} images, {files.labels.name} {len(labels)} "
             "labels: the two files do not belong together."
         )
@@ -132,22 +133,22 @@ def parse_idx(content: bytes, *, n_dimensions: int, name: str) -> PixelArray:
     """Array of an idx file of unsigned bytes with `n_dimensions` dimensions."""
     header_size = 4 + 4 * n_dimensions
     if len(content) < header_size:
-        raise ValueError(f"{name} has {len(content)} bytes: its header alone needs {header_size}.")
+        raise InputError(f"{name} has {len(content)} bytes: its header alone needs {header_size}.")
     if content[:2] != b"\0\0":
-        raise ValueError(
+        raise InputError(
             f"{name} begins with the bytes {content[:2].hex()}: an idx file begins with 0000."
         )
     if content[2] != UNSIGNED_BYTE:
-        raise ValueError(
+        raise InputError(
             f"{name} holds values of idx type {content[2]:#04x}: expected are unsigned bytes, "
             f"{UNSIGNED_BYTE:#04x}."
         )
     if content[3] != n_dimensions:
-        raise ValueError(f"{name} has {content[3]} dimensions: expected are {n_dimensions}.")
+        raise InputError(f"{name} has {content[3]} dimensions: expected are {n_dimensions}.")
     shape = np.frombuffer(content, dtype=">u4", count=n_dimensions, offset=4).tolist()
     n_values = len(content) - header_size
     if n_values != math.prod(shape):
-        raise ValueError(
+        raise InputError(
             f"{name} has {n_values} values: its header announces {math.prod(shape)}, of shape "
             f"{shape}."
         )

@@ -18,6 +18,7 @@ from sklearn.preprocessing import normalize
 
 from labelfold.datasets.arguments import check_count
 from labelfold.datasets.files import DataFile
+from labelfold.exceptions import InputError
 
 IntArray = NDArray[np.int64]
 StringArray = NDArray[np.object_]
@@ -178,20 +179,20 @@ def parse_articles(content: bytes, *, name: str) -> tuple[list[str], StringArray
     # Split as bytes: the lines of a str also end at separators that may stand inside a JSON string.
     lines = content.splitlines()
     if not lines:
-        raise ValueError(f"{name} is empty: expected is {FORM}.")
+        raise InputError(f"{name} is empty: expected is {FORM}.")
     texts, groups = [], []
     for number, line in enumerate(lines, start=1):
         try:
             article = json.loads(line)
         except ValueError as error:
-            raise ValueError(
+            raise InputError(
                 f"{name} has no JSON in line {number} ({error}): expected is {FORM}."
             ) from error
         if not isinstance(article, dict):
-            raise ValueError(f"{name} has no JSON object in line {number}: expected is {FORM}.")
+            raise InputError(f"{name} has no JSON object in line {number}: expected is {FORM}.")
         for key in ("group", "body"):
             if not isinstance(article.get(key), str):
-                raise ValueError(
+                raise InputError(
                     f"{name} has no text under {key!r} in line {number}: expected is {FORM}."
                 )
         texts.append(article["body"])
@@ -210,7 +211,7 @@ def word_frequencies(
     counts = sp.csr_array(vectorizer.fit_transform(texts))
     words = vectorizer.get_feature_names_out()
     if n_stop_words + n_words > len(words):
-        raise ValueError(
+        raise InputError(
             f"n_stop_words={n_stop_words} and n_words={n_words} need "
             f"{n_stop_words + n_words} different words, the texts have {len(words)}: lower one "
             "of the two."

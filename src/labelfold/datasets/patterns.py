@@ -9,6 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from labelfold.exceptions import InputError
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Pattern = Literal["bands", "checkerboard", "random"] | Callable[[FloatArray], ArrayLike]
@@ -52,7 +54,7 @@ def label_points(
         return (grid.band(coordinates) + grid.row(coordinates)) % n_classes
     if pattern == "random":
         return rng.randint(n_classes, size=len(coordinates), dtype=np.int64)
-    raise ValueError(
+    raise InputError(
         f"pattern={pattern!r} is unknown: give 'bands', 'checkerboard', 'random' or a function "
         "that takes the coordinates and returns one class a row."
     )
@@ -65,7 +67,7 @@ def _cell(values: FloatArray, extent: float, n_cells: int) -> IntArray:
 
 def _check_enough_cells(pattern: str, n_reached: int, cells: str, n_classes: int) -> None:
     if n_reached < n_classes:
-        raise ValueError(
+        raise InputError(
             f"n_classes={n_classes} is more than the {n_reached} classes that pattern={pattern!r} "
             f"can show with {cells}: raise n_bands or lower n_classes."
         )
@@ -74,17 +76,17 @@ def _check_enough_cells(pattern: str, n_reached: int, cells: str, n_classes: int
 def _checked_labels(labels: ArrayLike, n_points: int) -> IntArray:
     y = np.asarray(labels)
     if y.shape != (n_points,):
-        raise ValueError(
+        raise InputError(
             f"pattern returned an array of shape {y.shape} for {n_points} points: it must return "
             f"one class a row, shape ({n_points},)."
         )
     if y.dtype.kind not in "biu":
-        raise ValueError(
+        raise InputError(
             f"pattern returned values of type {y.dtype}: it must return integers or booleans, "
             "for instance by .astype(int)."
         )
     if y.min() < 0:
-        raise ValueError(
+        raise InputError(
             f"pattern returned class {y.min()}: classes must be 0, 1, 2, ...; hide labels "
             "afterwards, since every generated point has a class."
         )

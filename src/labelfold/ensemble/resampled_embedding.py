@@ -20,15 +20,18 @@ from sklearn.base import (
     clone,
 )
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from labelfold.checks import check_rows
 from labelfold.classify.embedding import as_array, embed
 from labelfold.ensemble.alignment import align
 from labelfold.ensemble.fitted_rows import FittedRows
 from labelfold.ensemble.pooling import mean_and_spread, nearest_of_all
 from labelfold.ensemble.resampling_certificate import ResamplingCertificate
 from labelfold.ensemble.subsamples import Subsamples, draw_subsamples
+from labelfold.exceptions import InputError
 from labelfold.labels import PartialLabels
+from labelfold.methods import Declaration, declare
 from labelfold.progress import Progress, show_progress
 from labelfold.spectral import CCDR
 from labelfold.spectral.eigenmap import EigenmapEmbedder
@@ -42,6 +45,17 @@ SCALED = "scaled"
 LEAST_NEIGHBORS = 3  # below it a neighbour graph falls apart
 
 
+@declare(
+    Declaration(
+        "resampled",
+        "mean of embeddings of subsamples, for very many rows",
+        labels="uses",
+        produces="embedding",
+        uses_graph=False,
+        only_in_fit=("embedding_", "spread_", "subsamples_"),
+        examples=({}, {"n_subsamples": 2, "subsample_size": 15, "random_state": 0}),
+    )
+)
 class ResampledEmbedding(
     ClassNamePrefixFeaturesOutMixin, MetaEstimatorMixin, TransformerMixin, BaseEstimator
 ):
@@ -179,7 +193,7 @@ class ResampledEmbedding(
         self : object
             The fitted estimator.
         """
-        X = self._check_rows(X, reset=True)
+        X = check_rows(self, X, reset=True)
         labels = PartialLabels.from_optional_y(y, n_samples=X.shape[0])
         self._check_parameters()
         with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
@@ -220,20 +234,10 @@ class ResampledEmbedding(
             As ``spread_``; if ``return_spread``.
         """
         check_is_fitted(self)
-        X = self._check_rows(X, reset=False)
+        X = check_rows(self, X, reset=False)
         with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
             coordinates, spread = self._average(X, None, progress)
         return (coordinates, spread) if return_spread else coordinates
-
-    def _check_rows(self, X: Any, *, reset: bool) -> Any:
-        return validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=np.float64,
-            ensure_min_samples=2 if reset else 1,
-        )
 
     def _check_parameters(self) -> None:
         for name, least in (("n_subsamples", 1), ("subsample_size", 2), ("chunk_size", 1)):
@@ -241,12 +245,12 @@ class ResampledEmbedding(
         if self.n_neighbors is not None and self.n_neighbors != SCALED:
             _check_integer("n_neighbors", self.n_neighbors, 1, f", {SCALED!r} or None")
         if self.embedder is not None and not hasattr(self.embedder, "transform"):
-            raise ValueError(
+            raise InputError(
                 f"embedder={self.embedder!r} has no transform, by which rows outside a subsample "
                 "are mapped: give one that has, such as CCDR(n_components=5), or None."
             )
         if getattr(self.embedder, "metric", None) == "precomputed":
-            raise ValueError(
+            raise InputError(
                 "embedder has metric='precomputed', and subsamples are drawn of points: give the "
                 "points, and the embedder their metric."
             )
@@ -256,7 +260,7 @@ class ResampledEmbedding(
         if self.subsample_size >= len(labels):
             return Subsamples(everything, [everything])
         if self.subsample_size < labels.n_classes:
-            raise ValueError(
+            raise InputError(
                 f"subsample_size={self.subsample_size} is less than the {labels.n_classes} classes "
                 "of y, of each of which a subsample needs a row: raise it."
             )
@@ -377,4 +381,4 @@ def _find_equal(
 
 def _check_integer(name: str, value: Any, least: int, otherwise: str = "") -> None:
     if not isinstance(value, int | np.integer) or value < least:
-        raise ValueError(f"{name}={value!r} must be an integer of at least {least}{otherwise}.")
+        raise InputError(f"{name}={value!r} must be an integer of at least {least}{otherwise}.")

@@ -30,6 +30,7 @@ from labelfold.classify.embedding import as_array, embed
 from labelfold.classify.heads import make_head
 from labelfold.evaluate.comparison_table import Comparison, FitRecord
 from labelfold.evaluate.splits import LabeledKFold, hold_out
+from labelfold.exceptions import InputError
 from labelfold.labels import PartialLabels, hide_labels
 from labelfold.progress import show_progress
 from labelfold.spectral import CCDR, LaplacianEigenmaps, MarginalFisherAnalysis, SupervisedLLE
@@ -145,7 +146,7 @@ def compare(
     methods = _default_methods() if methods is None else _check_methods(methods)
     dims = _check_dims(dims)
     if protocol not in PROTOCOLS:
-        raise ValueError(f"protocol={protocol!r} is unknown: use one of {PROTOCOLS}.")
+        raise InputError(f"protocol={protocol!r} is unknown: use one of {PROTOCOLS}.")
     make_head(head, labels.n_labeled)  # a wrong one is refused before the work begins
     seed = None
     if random_state is not None:
@@ -221,13 +222,13 @@ def _check_dims(dims: Any) -> tuple[int, ...]:
     values = tuple(dims) if isinstance(dims, Iterable) and not isinstance(dims, str) else ()
     whole = all(isinstance(d, int | np.integer) and not isinstance(d, bool) for d in values)
     if not values or not whole or min(values) < 1:
-        raise ValueError(f"dims={dims!r} must be positive integers, such as (2, 5, 10).")
+        raise InputError(f"dims={dims!r} must be positive integers, such as (2, 5, 10).")
     return tuple(dict.fromkeys(int(d) for d in values))
 
 
 def _check_folds(folds: list[NDArray[np.intp]]) -> list[NDArray[np.intp]]:
     if not folds or not all(len(rows) for rows in folds):
-        raise ValueError(
+        raise InputError(
             "cv gives no split, or one that holds out no row: there is nothing to score."
         )
     return folds

@@ -21,6 +21,7 @@ from sklearn.utils import check_consistent_length, check_random_state
 from labelfold.evaluate.quality import knn_error
 from labelfold.evaluate.shared_fits import build_graphs, fit_together
 from labelfold.evaluate.splits import LabeledKFold, hold_out
+from labelfold.exceptions import InputError
 from labelfold.graph import NeighborGraph
 from labelfold.labels import PartialLabels, hide_labels
 
@@ -127,7 +128,7 @@ def permuted_label_baseline(
     labels = PartialLabels.from_y(y)
     check_consistent_length(X, y)
     if n_permutations < 1:
-        raise ValueError(f"n_permutations={n_permutations} must be at least 1.")
+        raise InputError(f"n_permutations={n_permutations} must be at least 1.")
     rng = check_random_state(random_state)
     if isinstance(cv, Integral):
         cv = LabeledKFold(int(cv), shuffle=True, random_state=int(rng.randint(2**31 - 1)))

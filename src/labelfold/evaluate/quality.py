@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import pairwise_distances_chunked
 from sklearn.utils import check_array, check_random_state
 
+from labelfold.exceptions import InputError
 from labelfold.graph.neighbors import ExactIndex, others_than
 from labelfold.graph.point_space import Metric, PointSpace, Rows, middle
 from labelfold.labels import PartialLabels
@@ -202,7 +203,7 @@ def knn_error(embedding: ArrayLike, y: ArrayLike, *, n_neighbors: int = 3) -> fl
     labels = PartialLabels.from_y(y, n_samples=len(embedding))
     _check_count("n_neighbors", n_neighbors)
     if n_neighbors >= labels.n_labeled:
-        raise ValueError(
+        raise InputError(
             f"n_neighbors={n_neighbors} needs at least {n_neighbors + 1} labelled rows, got "
             f"{labels.n_labeled}: lower n_neighbors or label more rows."
         )
@@ -273,7 +274,7 @@ def _check_pair(
     X: Any, embedding: ArrayLike, n_neighbors: int, metric: Metric
 ) -> tuple[Rows, NDArray[np.float64]]:
     if metric == "precomputed":
-        raise ValueError(
+        raise InputError(
             "metric='precomputed' is not available, as ranks need the distances to all points: "
             "pass the points and their metric."
         )
@@ -281,13 +282,13 @@ def _check_pair(
     embedding = _check_map(embedding)
     n_samples = X.shape[0]
     if len(embedding) != n_samples:
-        raise ValueError(
+        raise InputError(
             f"embedding has {len(embedding)} rows but X has {n_samples}: give the coordinates of "
             "every row of X, in the same order."
         )
     _check_count("n_neighbors", n_neighbors)
     if n_neighbors >= n_samples / 2:
-        raise ValueError(
+        raise InputError(
             f"n_neighbors={n_neighbors} must be less than half the number of rows, got "
             f"{n_samples} rows: lower n_neighbors or add data."
         )
@@ -302,4 +303,4 @@ def _check_count(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name}={value!r} must be an integer of at least 1.")
     if value < 1:
-        raise ValueError(f"{name}={value!r} must be at least 1.")
+        raise InputError(f"{name}={value!r} must be at least 1.")

@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelfold.evaluate.shared_fits import SharedFit, build_graphs, fit_together, plan_fits
 from labelfold.evaluate.splits import hold_out
+from labelfold.exceptions import InputError
 from labelfold.graph import NeighborGraph
 from labelfold.labels import PartialLabels, hide_labels
 from labelfold.progress import show_progress
@@ -192,7 +193,7 @@ class TransductiveSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         candidates = list(ParameterGrid(self.param_grid))
         models = [clone(self.estimator).set_params(**_copies(p)) for p in candidates]
         if not (self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring)):
-            raise ValueError(f"scoring={self.scoring!r} must be one scorer: a name or a callable.")
+            raise InputError(f"scoring={self.scoring!r} must be one scorer: a name or a callable.")
         self.scorer_ = check_scoring(_Answers(), scoring=self.scoring)
         graphs = build_graphs(models, X)
         plan = plan_fits(models, len(folds))
@@ -356,7 +357,7 @@ def _score_together(
     scores = np.empty((len(models), len(folds)))
     for model, number, fitted in fit_together(models, X, [fold.y for fold in folds], graph):
         if not hasattr(fitted, "transduction_"):
-            raise ValueError(
+            raise InputError(
                 f"{type(fitted).__name__} has no transduction_ after fit: use GridSearchCV with "
                 "LabeledKFold for classifiers that only predict."
             )
@@ -386,7 +387,7 @@ def _rank(means: NDArray[np.float64]) -> NDArray[np.int32]:
     """Return ranks, 1 for the best mean score; what has none comes last."""
     unknown = np.isnan(means)
     if unknown.all():
-        raise ValueError(
+        raise InputError(
             "No candidate has a score: scoring gives NaN for all of them. A fold may lack a class "
             "that the scorer needs: use fewer folds or another scorer."
         )

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import BaseCrossValidator, StratifiedKFold
 from sklearn.utils import check_consistent_length, check_random_state
 
+from labelfold.exceptions import InputError
 from labelfold.labels import PartialLabels
 
 __all__ = ["LabeledKFold", "draw_labeled"]
@@ -58,7 +59,7 @@ def draw_labeled(
         raise TypeError(f"size={size!r} must be an integer: the number of rows to draw.")
     fewest = labels.n_classes if balanced else 1
     if not fewest <= size <= labels.n_labeled:
-        raise ValueError(
+        raise InputError(
             f"size={size} must lie between {fewest} and {labels.n_labeled}: y has "
             f"{labels.n_labeled} labelled rows of {labels.n_classes} classes."
         )
@@ -156,7 +157,7 @@ class LabeledKFold(BaseCrossValidator):
     def _check_size(self, codes: NDArray[np.intp]) -> None:
         largest = int(np.bincount(codes).max(initial=0))
         if largest < self.n_splits:
-            raise ValueError(
+            raise InputError(
                 f"n_splits={self.n_splits} is more than the {largest} samples labelled in the "
                 "largest class: lower n_splits or label more rows."
             )
@@ -186,7 +187,7 @@ def hold_out(cv: Any, X: Any, y: ArrayLike) -> list[NDArray[np.intp]]:
     folds = [np.asarray(rows) for _, rows in splits]
     for number, rows in enumerate(folds):
         if not mask[rows].all():
-            raise ValueError(
+            raise InputError(
                 f"cv={cv!r} holds out rows without a label in fold {number}, which cannot be "
                 "scored: use LabeledKFold."
             )

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import euclidean_distances
 
+from labelfold.exceptions import InputError
 from labelfold.extend.local_average import ReadOnly, first_least
 from labelfold.graph.point_space import Metric, PointSpace, Rows, middle, number_equal_rows
 from labelfold.progress import Progress, report_nothing
@@ -206,7 +207,7 @@ class _Frame(ReadOnly):
     def of(cls, X: Any, metric: Metric) -> _Frame:
         space = PointSpace(metric)
         if space.search_metric != "euclidean":
-            raise ValueError(
+            raise InputError(
                 f"metric={metric!r} has no kernel here: use LocalAverage on distances to "
                 "neighbours, or the metric 'euclidean' or 'cosine'."
             )
@@ -347,7 +348,7 @@ def _squared_distances(a: Any, b: Any) -> Array:
 
 def _check(X: Any, Y: Array, scale: float | None, penalty: float | None) -> None:
     if Y.ndim != 2 or len(Y) != X.shape[0]:
-        raise ValueError(f"Y of shape {Y.shape} must have one row for each of X's {X.shape[0]}.")
+        raise InputError(f"Y of shape {Y.shape} must have one row for each of X's {X.shape[0]}.")
     for name, value in (("scale", scale), ("penalty", penalty)):
         if value is not None and not (np.isfinite(value) and value > 0):
-            raise ValueError(f"{name}={value!r} must be positive and finite, or None.")
+            raise InputError(f"{name}={value!r} must be positive and finite, or None.")

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 from scipy.special import betaincinv, gammaln
 
+from labelfold.exceptions import InputError
 from labelfold.graph.neighbors import NeighborIndex
 from labelfold.progress import Progress, report_nothing
 
@@ -247,7 +248,7 @@ def _typical_distance(index: NeighborIndex) -> float:
     some = index.among(np.arange(min(index.n_points, 100)))
     typical = float(some.neighbors(1).data.max())
     if typical == 0:
-        raise ValueError(
+        raise InputError(
             f"The first {some.n_points} distinct rows are at distance 0 from each other: there is "
             "no dimension to tell. Use another metric."
         )

@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from labelfold.exceptions import FewNeighborsWarning
+from labelfold.exceptions import FewNeighborsWarning, InputError
 from labelfold.graph.graph_length import (
     Growth,
     GrowthPlan,
@@ -234,7 +234,7 @@ class IntrinsicDimension(BaseEstimator):
     def _check_rows(self, X: Any) -> Any:
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
         if self.metric == "precomputed" and sp.issparse(X):
-            raise ValueError(
+            raise InputError(
                 "metric='precomputed' needs all distances here, since subsamples have other "
                 "neighbours, and X is sparse: pass the full matrix as a dense array, or the rows "
                 "themselves with another metric."
@@ -264,13 +264,13 @@ class IntrinsicDimension(BaseEstimator):
         _check_integer("max_size", self.max_size, 8 * (self.n_neighbors + 1), "8 (n_neighbors + 1)")
         gamma: Any = self.gamma
         if not isinstance(gamma, int | float | np.number) or not 0 < gamma < np.inf:
-            raise ValueError(
+            raise InputError(
                 f"gamma={gamma!r} must be a positive number: 1 suits all dimensions from 2."
             )
         if self.local_size is not None:
             _check_integer("local_size", self.local_size, 2)
             if self.local_size > n_samples:
-                raise ValueError(
+                raise InputError(
                     f"local_size={self.local_size} is more than the {n_samples} rows of X: lower "
                     "it, or add data."
                 )
@@ -284,10 +284,10 @@ class IntrinsicDimension(BaseEstimator):
 
     def _check_enough(self, n_distinct: int, n_samples: int, plan: GrowthPlan) -> None:
         if n_distinct == 1:
-            raise ValueError(f"All {n_samples} rows of X are equal: they have no dimension.")
+            raise InputError(f"All {n_samples} rows of X are equal: they have no dimension.")
         distinct = " distinct" if n_distinct < n_samples else ""
         if n_distinct < plan.least_points:
-            raise ValueError(
+            raise InputError(
                 f"n_neighbors={plan.n_neighbors} needs at least {plan.least_points}{distinct} "
                 f"points, got {n_distinct}: lower n_neighbors or add data."
             )
@@ -379,7 +379,7 @@ def largest_class_dimension(X: Any, y: ArrayLike, **parameters: Any) -> int:
         dimensions = model._of_classes(model._points(X), labels, progress)[:, 0]
     known = dimensions[~np.isnan(dimensions)]
     if len(known) == 0 or np.isinf(known).any():
-        raise ValueError(
+        raise InputError(
             f"The classes {labels.classes.tolist()} have the dimensions {dimensions.tolist()}, "
             "which have no largest: label more points, lower n_neighbors, or use other features."
         )
@@ -432,4 +432,4 @@ def _equal_by_distance(index: NeighborIndex) -> Numbers:
 def _check_integer(name: str, value: Any, least: int, reason: str = "") -> None:
     if not isinstance(value, int | np.integer) or value < least:
         bound = f"{reason} = {least}" if reason else f"{least}"
-        raise ValueError(f"{name}={value!r} must be an integer of at least {bound}.")
+        raise InputError(f"{name}={value!r} must be an integer of at least {bound}.")

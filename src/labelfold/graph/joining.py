@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from labelfold.exceptions import InputError
 from labelfold.graph.edges import keep_nearest, row_numbers
 from labelfold.graph.neighbor_graph import NeighborGraph, graph_of_lists
 from labelfold.graph.neighbors import PointIndex, to_rows
@@ -43,7 +44,7 @@ def join_rows(graph: NeighborGraph, X: Any) -> NeighborGraph:
     graph = graph.unbridged or graph
     index = graph.index
     if not isinstance(index, PointIndex):
-        raise ValueError(
+        raise InputError(
             "metric='precomputed' knows no distances among new rows, which are needed to join them "
             "to the graph: fit all rows together, or use transform, which maps each by itself."
         )

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array, check_random_state
 
-from labelfold.exceptions import FewNeighborsWarning, GraphMismatchError
+from labelfold.exceptions import FewNeighborsWarning, GraphMismatchError, InputError
 from labelfold.graph.components import find_bridges, find_pieces
 from labelfold.graph.edges import add_edges, keep_nearest, row_numbers, symmetrize, touching
 from labelfold.graph.fingerprint import fingerprint
@@ -332,7 +332,7 @@ class NeighborGraph:
     ) -> NDArray[np.float64]:
         """Return for every pair the median weight of the edges at either end."""
         if self.weights.nnz == 0:
-            raise ValueError(
+            raise InputError(
                 f"radius={self.recipe.radius} joins no two points: raise it, or use n_neighbors."
             )
         everywhere = np.median(self.weights.data)
@@ -382,7 +382,7 @@ def graph_of_lists(
     distances = symmetrize(found)
     n = distances.shape[0]
     if distances.nnz and not distances.data.any() and find_pieces(distances).max() == 0:
-        raise ValueError(f"All {n} rows of X are equal: there is no geometry to embed.")
+        raise InputError(f"All {n} rows of X are equal: there is no geometry to embed.")
     if scale is None:
         scale = automatic_scale(distances)
     pair_scale = _pair_scale(scale, row_numbers(distances), distances.indices)
@@ -396,10 +396,10 @@ def _check_neighborhood(recipe: GraphRecipe, n_samples: int) -> int:
     """Return the number of neighbours that can be had."""
     radius = recipe.radius
     if radius is not None and not (np.isfinite(radius) and radius > 0):
-        raise ValueError(f"radius={radius!r} must be positive and finite, or None.")
+        raise InputError(f"radius={radius!r} must be positive and finite, or None.")
     n_neighbors: Any = recipe.n_neighbors
     if not isinstance(n_neighbors, int | np.integer) or n_neighbors < 1:
-        raise ValueError(f"n_neighbors={n_neighbors!r} must be an integer of at least 1.")
+        raise InputError(f"n_neighbors={n_neighbors!r} must be an integer of at least 1.")
     if n_neighbors >= n_samples and radius is None:
         warnings.warn(
             f"n_neighbors={n_neighbors} is more than the {n_samples - 1} other rows of X: "

@@ -21,6 +21,8 @@ from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import paired_euclidean_distances
 from sklearn.preprocessing import normalize
 
+from labelfold.exceptions import InputError
+
 __all__ = [
     "LEAST_ENTRY",
     "Metric",
@@ -66,7 +68,7 @@ class PointSpace:
             norms = sp.linalg.norm(rows, axis=1) if sp.issparse(rows) else _norms(rows)
             zero = np.flatnonzero(norms == 0)
             if len(zero):
-                raise ValueError(
+                raise InputError(
                     f"metric='cosine' is not defined for rows of zeros, such as row {zero[0]} "
                     f"({len(zero)} of {len(norms)} rows): drop them or use another metric."
                 )
@@ -158,7 +160,7 @@ def _check_magnitude(rows: Rows, least: float) -> None:
     entries = rows.data if sp.issparse(rows) else rows
     largest = max(float(np.max(entries, initial=0.0)), -float(np.min(entries, initial=0.0)))
     if largest > LARGEST_ENTRY or 0 < largest < least:
-        raise ValueError(
+        raise InputError(
             f"X has its largest entry at {largest:.3g}, where squared distances leave the range "
             "of float64: rescale X, for instance with sklearn.preprocessing.MaxAbsScaler."
         )

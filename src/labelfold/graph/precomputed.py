@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from labelfold.exceptions import InputError
 from labelfold.graph.edges import keep_nearest, row_numbers, symmetrize
 from labelfold.graph.furthest import Furthest, lowest_if_touching
 from labelfold.graph.group_means import average, means_apart
@@ -21,7 +22,7 @@ class PrecomputedIndex:
 
     def __init__(self, distances: Any) -> None:
         if distances.shape[0] != distances.shape[1]:
-            raise ValueError(
+            raise InputError(
                 "metric='precomputed' needs a square matrix of distances for fit, got shape "
                 f"{distances.shape}: pass KNeighborsTransformer(mode='distance').fit_transform(X)."
             )
@@ -72,7 +73,7 @@ class PrecomputedIndex:
         crossing = pieces[entries.row] != pieces[entries.col]
         row, column, lengths = (part[crossing] for part in (entries.row, entries.col, entries.data))
         if len(lengths) == 0:
-            raise ValueError(
+            raise InputError(
                 f"The precomputed distances fall into {pieces.max() + 1} pieces with no distance "
                 "between them: compute them with more neighbours."
             )
@@ -107,7 +108,7 @@ class PrecomputedIndex:
         known = np.append(keys, -1)[places] == wanted
         if not known.all():
             row, column = rows[~known][0], columns[~known][0]
-            raise ValueError(
+            raise InputError(
                 f"{np.sum(~known)} distances that are needed are not among the precomputed ones, "
                 f"such as that of rows {row} and {column}: compute them with more neighbours than "
                 "the graph has, or pass the full matrix of distances."
@@ -128,7 +129,7 @@ class PrecomputedIndex:
     def _all_given(self, what: str) -> NDArray[np.float64]:
         n = self.n_points
         if self._off_diagonal.nnz < n * (n - 1):
-            raise ValueError(
+            raise InputError(
                 f"The precomputed distances are {self._off_diagonal.nnz} of the {n * (n - 1)} "
                 f"between different rows, and {what} need all: pass the full matrix of distances, "
                 "or the rows themselves with another metric."
@@ -141,7 +142,7 @@ def _keep_nearest(rows: sp.csr_array, n_neighbors: int) -> sp.csr_array:
     """Keep the ``n_neighbors`` smallest entries of every row, and refuse rows that have fewer."""
     counts = np.diff(rows.indptr)
     if len(counts) and counts.min() < n_neighbors:
-        raise ValueError(
+        raise InputError(
             f"Row {int(counts.argmin())} of the precomputed distances has {counts.min()} "
             f"neighbours, fewer than n_neighbors={n_neighbors}: compute them with at least "
             "that many, or lower n_neighbors."
@@ -159,6 +160,6 @@ def _explicit_rows(distances: Any, *, drop_diagonal: bool = False) -> sp.csr_arr
         row, column = np.indices(distances.shape).reshape(2, -1)
         values = np.asarray(given).ravel()
     if np.any(values < 0):
-        raise ValueError("Precomputed distances must not be negative.")
+        raise InputError("Precomputed distances must not be negative.")
     keep = row != column if drop_diagonal else np.ones(len(row), dtype=bool)
     return to_rows(row[keep], column[keep], np.asarray(values[keep], dtype=float), given.shape)

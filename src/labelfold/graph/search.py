@@ -7,7 +7,7 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from labelfold.exceptions import ApproximateSearchWarning
+from labelfold.exceptions import ApproximateSearchWarning, InputError
 from labelfold.graph.inverted_file import (
     InvertedFileIndex,
     RecallNotReachedError,
@@ -35,7 +35,7 @@ def make_index(
 ) -> NeighborIndex:
     """Return the index for these rows; see :meth:`NeighborGraph.build` for the parameters."""
     if neighbor_search not in SEARCHES:
-        raise ValueError(f"neighbor_search={neighbor_search!r} is unknown: use one of {SEARCHES}.")
+        raise InputError(f"neighbor_search={neighbor_search!r} is unknown: use one of {SEARCHES}.")
     if metric == "precomputed":
         return PrecomputedIndex(X)
     space = PointSpace(metric)

@@ -14,6 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from labelfold.exceptions import InputError
+
 __all__ = [
     "Scale",
     "WeightFunction",
@@ -61,18 +63,18 @@ def check_scale(scale: Any, n_samples: int) -> Scale | None:
     """Return a given scale as a number or as one number a row; None for "auto"."""
     if isinstance(scale, str):
         if scale != "auto":
-            raise ValueError(
+            raise InputError(
                 f"scale={scale!r} is unknown: use 'auto', a positive number, or one a row."
             )
         return None
     values = np.asarray(scale, dtype=float)
     if values.ndim and values.shape != (n_samples,):
-        raise ValueError(
+        raise InputError(
             f"scale has shape {values.shape} but X has {n_samples} rows: give one number, or one "
             "a row."
         )
     if not np.all(np.isfinite(values) & (values > 0)):
-        raise ValueError(f"scale={scale!r} must be positive and finite, or 'auto'.")
+        raise InputError(f"scale={scale!r} must be positive and finite, or 'auto'.")
     return values.copy() if values.ndim else float(values)
 
 
@@ -95,7 +97,7 @@ def edge_weights(
     if weights == "binary":
         return np.ones_like(distances)
     if weights != "heat":
-        raise ValueError(f"weights={weights!r} is unknown: use 'heat', 'binary' or a callable.")
+        raise InputError(f"weights={weights!r} is unknown: use 'heat', 'binary' or a callable.")
     return np.maximum(np.exp(-((distances / np.sqrt(scale)) ** 2)), LEAST_WEIGHT)
 
 
@@ -123,10 +125,10 @@ def _checked(
 ) -> NDArray[np.float64]:
     values = np.asarray(function(distances, scale), dtype=float)
     if values.shape != distances.shape:
-        raise ValueError(
+        raise InputError(
             f"weights returned an array of shape {values.shape} for {distances.shape} distances: "
             "it must return one weight an edge."
         )
     if not np.all(np.isfinite(values)) or np.any(values < 0):
-        raise ValueError("weights returned a negative, infinite or NaN weight.")
+        raise InputError("weights returned a negative, infinite or NaN weight.")
     return np.maximum(values, LEAST_WEIGHT)

@@ -17,6 +17,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import DataConversionWarning
 
+from labelfold.exceptions import InputError
+
 __all__ = ["PartialLabels", "hide_labels"]
 
 UNLABELED = -1
@@ -68,7 +70,7 @@ class PartialLabels:
         """
         values = _as_vector(y)
         if n_samples is not None and len(values) != n_samples:
-            raise ValueError(
+            raise InputError(
                 f"y has {len(values)} entries but X has {n_samples} rows: give one label a row, "
                 "with None or -1 for an unlabelled one."
             )
@@ -83,7 +85,7 @@ class PartialLabels:
         """Read ``y`` as :meth:`from_y` does, and refuse it where no row is labelled."""
         labels = cls.from_y(y, n_samples=n_samples)
         if labels.n_labeled == 0:
-            raise ValueError(
+            raise InputError(
                 f"None of the {len(labels)} entries of y is a label: at least one is needed."
             )
         return labels
@@ -178,12 +180,12 @@ def _as_mask(keep: ArrayLike, n_samples: int) -> NDArray[np.bool_]:
     chosen = np.asarray(keep)
     if chosen.dtype == bool:
         if chosen.shape != (n_samples,):
-            raise ValueError(f"keep is a mask of shape {chosen.shape} for {n_samples} labels.")
+            raise InputError(f"keep is a mask of shape {chosen.shape} for {n_samples} labels.")
         return chosen
     mask = np.zeros(n_samples, dtype=bool)
     if chosen.size:
         if chosen.dtype.kind not in "iu":
-            raise ValueError(
+            raise InputError(
                 f"keep has dtype {chosen.dtype}: give a boolean mask or integer row numbers."
             )
         mask[chosen] = True
@@ -209,7 +211,7 @@ def _as_vector(y: ArrayLike) -> NDArray[Any]:
         )
         values = values.ravel()
     if values.ndim != 1:
-        raise ValueError(
+        raise InputError(
             f"y should be a 1d array of one label a row, got an array of shape {values.shape}."
         )
     return values
@@ -231,8 +233,8 @@ def _is_unlabeled(values: NDArray[Any]) -> NDArray[np.bool_]:
         present = values
     else:
         if kind == "c":
-            raise ValueError(f"Complex data not supported: y has dtype {values.dtype}.")
-        raise ValueError(
+            raise InputError(f"Complex data not supported: y has dtype {values.dtype}.")
+        raise InputError(
             f"Unknown label type: y has dtype {values.dtype}; use integers, strings or objects."
         )
     _refuse_ambiguous(present)
@@ -257,7 +259,7 @@ def _refuse_ambiguous(present: NDArray[Any]) -> None:
     if present.dtype.kind in "USO":
         for text in present.tolist():
             if isinstance(text, str | bytes) and text in ("-1", b"-1", "nan", b"nan"):
-                raise ValueError(
+                raise InputError(
                     f"y holds the text {text!r}, which may be a class or an unlabelled entry "
                     "that was turned into text: use dtype=object and mark unlabelled rows "
                     "with None."
@@ -266,7 +268,7 @@ def _refuse_ambiguous(present: NDArray[Any]) -> None:
             return
         numbers = np.array(present.tolist())
     if set(np.unique(numbers).tolist()) == {-1, 1}:
-        raise ValueError(
+        raise InputError(
             "y holds just -1 and +1, which may be two classes or one class and unlabelled rows: "
             "recode as 0/1, or mark unlabelled points with None."
         )
@@ -278,9 +280,9 @@ def _encode(labeled: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
         labeled = _narrow(labeled)
     if labeled.dtype.kind == "f":
         if not np.all(np.isfinite(labeled)):
-            raise ValueError("y holds an infinite value: labels must be classes, or None.")
+            raise InputError("y holds an infinite value: labels must be classes, or None.")
         if not np.array_equal(labeled, np.round(labeled)):
-            raise ValueError(
+            raise InputError(
                 "Unknown label type: continuous. y holds values such as "
                 f"{labeled[labeled != np.round(labeled)][0]!r}, but labels must be classes: "
                 "bin the target first."
@@ -299,7 +301,7 @@ def _narrow(labeled: NDArray[Any]) -> NDArray[Any]:
         return labeled
     if kinds <= {"number"} or kinds <= {"bool", "bool_"}:
         return np.array(labeled.tolist())
-    raise ValueError(
+    raise InputError(
         f"Unknown label type: y mixes or holds {sorted(kinds)}; use text throughout or numbers "
         "throughout, and None for an unlabelled row."
     )

@@ -21,7 +21,7 @@ from typing import IO, Any
 
 from numpy.lib import format as npy
 
-from labelfold.exceptions import ModelFileError
+from labelfold.exceptions import InputError, ModelFileError
 
 __all__ = ["MANIFEST", "SCHEMA", "opened", "write_container"]
 
@@ -100,11 +100,11 @@ def _check_members(file: zipfile.ZipFile, size: int) -> None:
     members = file.infolist()
     for one in members:
         if one.compress_type != zipfile.ZIP_STORED or one.file_size != one.compress_size:
-            raise ValueError(f"its part {one.filename} is compressed.")
+            raise InputError(f"its part {one.filename} is compressed.")
     if sum(one.file_size for one in members) > size:
-        raise ValueError("its parts claim more bytes than it has.")
+        raise InputError("its parts claim more bytes than it has.")
     if len({one.filename for one in members}) < len(members):
-        raise ValueError("it has two parts of the same name.")
+        raise InputError("it has two parts of the same name.")
     for one in members:
         with file.open(one) as part:
             if one.filename.endswith(".npy"):
@@ -113,16 +113,16 @@ def _check_members(file: zipfile.ZipFile, size: int) -> None:
                 with zipfile.ZipFile(part) as arrays:
                     _check_members(arrays, one.file_size)
             elif one.filename not in (MANIFEST, SCHEMA):
-                raise ValueError(f"its part {one.filename} is no array.")
+                raise InputError(f"its part {one.filename} is no array.")
 
 
 def _check_array(name: str, part: IO[bytes], size: int) -> None:
     version = npy.read_magic(part)
     if version not in HEADERS:
-        raise ValueError(f"its array {name} is in version {version} of NumPy's format.")
+        raise InputError(f"its array {name} is in version {version} of NumPy's format.")
     shape, _, dtype = HEADERS[version](part)
     if dtype.hasobject or part.tell() + math.prod(shape) * dtype.itemsize != size:
-        raise ValueError(f"its array {name} is not as long as it says.")
+        raise InputError(f"its array {name} is not as long as it says.")
 
 
 def _check_seal(path: Path, stream: IO[bytes]) -> None:

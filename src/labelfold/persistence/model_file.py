@@ -22,7 +22,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from labelfold._version import __version__
-from labelfold.exceptions import ModelFileError, ModelVersionWarning
+from labelfold.exceptions import InputError, ModelFileError, ModelVersionWarning
 from labelfold.persistence.audit import find_foreign, find_lost_keys
 from labelfold.persistence.container import MANIFEST, SCHEMA, opened, write_container
 from labelfold.persistence.storable import complete, to_storable
@@ -207,10 +207,10 @@ def _check_names(names: Sequence[str] | None, estimator: Any) -> list[str] | Non
         return None
     listed = names if isinstance(names, str) else list(names)
     if not _are_names(listed):
-        raise ValueError(f"feature_names={names!r} must be a list of text, a name a feature.")
+        raise InputError(f"feature_names={names!r} must be a list of text, a name a feature.")
     n_features = getattr(estimator, "n_features_in_", len(listed))
     if len(listed) != n_features:
-        raise ValueError(
+        raise InputError(
             f"feature_names has {len(listed)} entries for {n_features} features: give one each."
         )
     return list(listed)

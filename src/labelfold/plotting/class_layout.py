@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labelfold.exceptions import InputError
 from labelfold.labels import PartialLabels
 
 
@@ -32,14 +33,14 @@ def order_classes(
         if n_centers is not None and labels is None and predictions is None:
             return list(range(n_centers))
         if n_centers is not None and n_centers != len(found):
-            raise ValueError(
+            raise InputError(
                 f"class_centers has {n_centers} rows but labels hold {len(found)} classes: "
                 "pass classes, one for each row of class_centers."
             )
         return found
     known = list(classes)
     if n_centers is not None and n_centers != len(known):
-        raise ValueError(
+        raise InputError(
             f"class_centers has {n_centers} rows but classes has {len(known)} entries: "
             "pass one class for each row."
         )
@@ -107,7 +108,7 @@ def _classes_that_occur(
     try:
         return sorted(found + unseen)
     except TypeError:
-        raise ValueError(
+        raise InputError(
             f"labels hold classes such as {found[0]!r} but predictions such as {unseen[0]!r}: "
             "pass both as numbers or both as text."
         ) from None

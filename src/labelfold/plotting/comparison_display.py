@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from labelfold.exceptions import InputError
 from labelfold.plotting.lines import (
     NOTE_COLOR,
     draw_errors,
@@ -268,7 +269,7 @@ class ComparisonDisplay:
 def _as_table(values: ArrayLike, name: str, n_methods: int, n_dims: int) -> NDArray[np.float64]:
     table = np.asarray(values, dtype=float)
     if table.shape != (n_methods, n_dims):
-        raise ValueError(
+        raise InputError(
             f"{name} has shape {table.shape} for {n_methods} methods and {n_dims} dimensions: "
             "give a row a method and a column a dimension."
         )

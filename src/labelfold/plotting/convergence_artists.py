@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labelfold.exceptions import InputError
 from labelfold.plotting.lines import NOTE_COLOR, write_above
 from labelfold.plotting.palette import OKABE_ITO, readable_on_white
 
@@ -39,7 +40,7 @@ def two_axes(ax: Any) -> tuple[Axes, Axes | None]:
         return ax, None
     axes = np.array(ax, dtype=object).ravel().tolist()
     if len(axes) != 2:
-        raise ValueError(
+        raise InputError(
             f"ax holds {len(axes)} axes: pass one for the error, or two for error and objective."
         )
     return axes[0], axes[1]

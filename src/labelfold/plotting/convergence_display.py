@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from labelfold.exceptions import InputError
 from labelfold.plotting.convergence_artists import (
     draw_level,
     draw_ranks,
@@ -137,7 +138,7 @@ class ConvergenceDisplay:
     ) -> None:
         self.n_iter = np.asarray(n_iter, dtype=float)
         if self.n_iter.ndim != 1 or not len(self.n_iter):
-            raise ValueError(
+            raise InputError(
                 f"n_iter has shape {self.n_iter.shape}: pass the steps of one round or more."
             )
         n_rounds = len(self.n_iter)
@@ -200,7 +201,7 @@ class ConvergenceDisplay:
         source = getattr(estimator, "embedder_", estimator)
         history = getattr(source, "history_", None)
         if history is None:
-            raise ValueError(
+            raise InputError(
                 f"{type(source).__name__} has no history of a solve: {_way_out(source)}"
             )
         certificate = source.certificate_
@@ -259,11 +260,11 @@ class ConvergenceDisplay:
 
     def _places(self, against: str) -> Array:
         if against not in AGAINST:
-            raise ValueError(f"against={against!r} must be one of {', '.join(AGAINST)}.")
+            raise InputError(f"against={against!r} must be one of {', '.join(AGAINST)}.")
         if against == "steps":
             return self.n_iter
         if self.seconds is None:
-            raise ValueError("against='seconds' needs seconds: pass them, or use against='steps'.")
+            raise InputError("against='seconds' needs seconds: pass them, or use against='steps'.")
         return self.seconds
 
     def _draw_error(self, ax: Axes, places: Array, options: dict[str, Any]) -> None:
@@ -323,7 +324,7 @@ def _way_out(source: Any) -> str:
 def _check_column(values: ArrayLike, name: str, n_rounds: int) -> Array:
     column = np.asarray(values, dtype=float)
     if column.shape != (n_rounds,):
-        raise ValueError(
+        raise InputError(
             f"{name} has shape {column.shape} for {n_rounds} rounds: pass one entry a round."
         )
     return column

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from labelfold.exceptions import InputError
 from labelfold.labels import PartialLabels
 from labelfold.plotting.confidence import confidence_in
 from labelfold.plotting.map_inputs import check_labels
@@ -95,17 +96,17 @@ def _own_embedding(estimator: Any, mapper: Any) -> NDArray[Any]:
             return np.asarray(owner.embedding_)
     name = type(estimator).__name__
     if hasattr(mapper, "transform"):
-        raise ValueError(
+        raise InputError(
             f"{name} keeps no embedding_ of its training points: pass X, the points to draw."
         )
-    raise ValueError(NO_MAP.format(name=name))
+    raise InputError(NO_MAP.format(name=name))
 
 
 def _mapped(mapper: Any, X: Any, argument: str) -> NDArray[Any]:
     if not hasattr(mapper, "transform"):
         if not hasattr(mapper, "embedding_"):
-            raise ValueError(NO_MAP.format(name=type(mapper).__name__))
-        raise ValueError(
+            raise InputError(NO_MAP.format(name=type(mapper).__name__))
+        raise InputError(
             f"{argument} cannot be drawn, since {type(mapper).__name__} has no transform: "
             f"leave {argument} out, or use an estimator that maps new points."
         )
@@ -115,7 +116,7 @@ def _mapped(mapper: Any, X: Any, argument: str) -> NDArray[Any]:
 def _own_answers(estimator: Any) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
     """Predictions for the rows of fit, and how sure they are."""
     if not hasattr(estimator, "transduction_"):
-        raise ValueError(
+        raise InputError(
             f"show_predictions=True, but {type(estimator).__name__} has no transduction_: use a "
             "classifier such as ManifoldClassifier, or EmbeddingDisplay.from_predictions."
         )
@@ -131,7 +132,7 @@ def _answers(
 ) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
     """Predictions for rows given as such, and how sure they are."""
     if not hasattr(estimator, "predict"):
-        raise ValueError(
+        raise InputError(
             f"show_predictions=True with {argument}, but {type(estimator).__name__} has no "
             "predict: use a classifier such as ManifoldClassifier."
         )

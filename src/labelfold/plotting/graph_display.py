@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from labelfold.exceptions import InputError
 from labelfold.plotting.embedding_display import EmbeddingDisplay
 from labelfold.plotting.graph_edges import BRIDGE_DASHES, EdgeList, draw_bridges, draw_edges
 from labelfold.plotting.map_axes import add_legend, make_axes
@@ -138,7 +139,7 @@ class GraphDisplay:
         self.classes, self.class_names = self._map.classes, self._map.class_names
         self.components = self._map.components
         if self._map.view.n_dims == 1:
-            raise ValueError(
+            raise InputError(
                 f"components={tuple(self.components)} of {self.embedding.shape[1]} columns is a "
                 "strip, on which edges cannot be seen: name two columns, or three."
             )
@@ -202,7 +203,7 @@ class GraphDisplay:
         mapper = getattr(estimator, "embedder_", estimator)
         for name in ("embedding_", "graph_"):
             if not hasattr(mapper, name):
-                raise ValueError(
+                raise InputError(
                     f"{type(mapper).__name__} keeps no {name}: use an embedder of labelfold, or "
                     "GraphDisplay(embedding, graph)."
                 )
@@ -250,7 +251,7 @@ class GraphDisplay:
             The display itself, with `ax_`, `figure_` and the drawn artists.
         """
         if not isinstance(max_edges, int | np.integer) or max_edges < 0:
-            raise ValueError(f"max_edges={max_edges!r} must be an integer of at least 0.")
+            raise InputError(f"max_edges={max_edges!r} must be an integer of at least 0.")
         ax = make_axes(ax, self._map.view.n_dims)
         places = self._map.view.place(self.embedding)
         edges = self._edges.sample(int(max_edges))

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from labelfold.exceptions import InputError
 from labelfold.graph import NeighborGraph
 from labelfold.plotting.map_axes import is_space
 
@@ -58,7 +59,7 @@ class EdgeList:
                 "graph_ of an estimator, or a sparse matrix of weights."
             )
         if weights.shape != (n_points, n_points):
-            raise ValueError(
+            raise InputError(
                 f"graph has shape {weights.shape} but the embedding has {n_points} rows: "
                 "pass the graph of the same points."
             )
@@ -134,7 +135,7 @@ def _add_lines(
 
 def _refuse_wrong(weights: NDArray[Any]) -> None:
     if not np.isfinite(weights).all() or (weights < 0).any():
-        raise ValueError("graph has weights that are negative, NaN or infinite: pass others.")
+        raise InputError("graph has weights that are negative, NaN or infinite: pass others.")
 
 
 def _numbers(pairs: NDArray[np.intp], n_points: int) -> NDArray[np.int64]:

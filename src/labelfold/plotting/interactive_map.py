@@ -16,6 +16,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from labelfold.exceptions import InputError
 from labelfold.plotting.palette import UNLABELED_COLOR, class_styles
 from labelfold.plotting.point_details import (
     KINDS,
@@ -91,7 +92,7 @@ def write_html(
     """
     target = Path(path)
     if target.suffix.lower() not in ENDINGS:
-        raise ValueError(f"path={str(path)!r} does not end in .html, which the page is: rename it.")
+        raise InputError(f"path={str(path)!r} does not end in .html, which the page is: rename it.")
     page = interactive_page(display, hover=hover, title=title)
     with replacing(target) as stream:
         stream.write(page)
@@ -146,12 +147,12 @@ def interactive_page(
 def _check_display(display: EmbeddingDisplay) -> None:
     n_points = len(display.embedding)
     if n_points > MAX_POINTS:
-        raise ValueError(
+        raise InputError(
             f"the map has {n_points:,} points and a page holds {MAX_POINTS:,}: draw a random "
             "part of the rows, or a picture with EmbeddingDisplay.plot."
         )
     if display.view.n_dims > 2:
-        raise ValueError(
+        raise InputError(
             f"components={tuple(display.components)} names {len(display.components)} columns and "
             "the page draws two: name two, such as components=(0, 1)."
         )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from labelfold.exceptions import InputError
+
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
@@ -32,12 +34,12 @@ def make_axes(ax: Axes | None, n_dims: int) -> Axes:
 
         _, ax = plt.subplots(layout="constrained", subplot_kw={"projection": projection})
     elif n_dims == 3 and not is_space(ax):
-        raise ValueError(
+        raise InputError(
             "components names three columns, but ax has two dimensions: "
             'make it with projection="3d", or leave ax out.'
         )
     elif n_dims != 3 and is_space(ax):
-        raise ValueError(
+        raise InputError(
             f"ax has three dimensions, but components names {n_dims} of the columns: "
             "pass plain axes, or components=(0, 1, 2)."
         )

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import RidgeCV
 
+from labelfold.exceptions import InputError
 from labelfold.labels import PartialLabels
 
 CLASSES: Literal["classes"] = "classes"
@@ -82,7 +83,7 @@ def view_classes(embedding: NDArray[Any], codes: NDArray[Any], n_classes: int) -
     sizes = np.bincount(codes[known], minlength=n_classes)
     n_found = np.count_nonzero(sizes)
     if n_found < LEAST_CLASSES or embedding.shape[1] < 2:
-        raise ValueError(
+        raise InputError(
             f"components={CLASSES!r} needs labels of {LEAST_CLASSES} classes and a map of two "
             f"columns, or more, and there are {n_found} and {embedding.shape[1]}: draw "
             "coordinates, such as components=(0, 1)."

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from labelfold.exceptions import InputError
 from labelfold.plotting.class_layout import PointGroups, codes_in
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def check_hover(hover: Any, n_points: int) -> list[tuple[str, list[str | None]]]
         return []
     is_frame = hasattr(hover, "columns") and hasattr(hover, "items")
     if not (isinstance(hover, Mapping) or is_frame):
-        raise ValueError(
+        raise InputError(
             f"hover is a {type(hover).__name__}: pass a mapping from names to columns, or a "
             "pandas DataFrame."
         )
@@ -151,9 +152,9 @@ def check_hover(hover: Any, n_points: int) -> list[tuple[str, list[str | None]]]
 def _check_column(name: Any, column: Any, n_points: int) -> list[str | None]:
     is_sequence = hasattr(column, "__len__") and not isinstance(column, str | Mapping)
     if not is_sequence or getattr(column, "ndim", 1) != 1:
-        raise ValueError(f"hover[{name!r}] is not a sequence of values: pass one for each point.")
+        raise InputError(f"hover[{name!r}] is not a sequence of values: pass one for each point.")
     if len(column) != n_points:
-        raise ValueError(
+        raise InputError(
             f"hover[{name!r}] has {len(column)} values but the map has {n_points} points: "
             "pass one for each."
         )
@@ -162,7 +163,7 @@ def _check_column(name: Any, column: Any, n_points: int) -> list[str | None]:
     values = list(np.asanyarray(column) if is_float else column)
     for value in values:
         if isinstance(value, list | tuple) or getattr(value, "ndim", 0) > 0:
-            raise ValueError(
+            raise InputError(
                 f"hover[{name!r}] holds a {type(value).__name__}: pass a text or a number for each "
                 "point."
             )
@@ -203,7 +204,7 @@ def image_uris(images: NDArray[Any] | None, order: NDArray[np.intp]) -> list[str
         uris.append(f"data:image/png;base64,{text}")
     n_bytes = sum(map(len, uris))
     if n_bytes > MAX_IMAGE_BYTES:
-        raise ValueError(
+        raise InputError(
             f"images take {n_bytes / 1e6:.0f} MB and a page holds {MAX_IMAGE_BYTES / 1e6:.0f} MB "
             "of them: shrink them, draw a part of the rows, or leave images out."
         )

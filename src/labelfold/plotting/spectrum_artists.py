@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labelfold.exceptions import InputError
 from labelfold.plotting.lines import NOTE_COLOR, write_above
 from labelfold.plotting.palette import OKABE_ITO, readable_on_white
 
@@ -69,7 +70,7 @@ def set_scale(ax: Axes, heights: Array, reach: Array, least_shown: float | None)
         ax.set_ylim(low, high if high > low else 1.0)
         return 0.0
     if top <= 0:
-        raise ValueError("No value is positive, and none has a place on a logarithmic scale.")
+        raise InputError("No value is positive, and none has a place on a logarithmic scale.")
     floor = float(heights[heights > least_shown * top].min()) / 3
     ax.set_yscale("log")
     ax.set_ylim(floor, 2 * top)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from labelfold.exceptions import InputError
 from labelfold.plotting.spectrum_artists import (
     FRAGILE,
     UNCONVERGED,
@@ -155,7 +156,7 @@ class SpectrumDisplay:
         fragile: Sequence[int] = (),
     ) -> None:
         if kind not in KINDS:
-            raise ValueError(f"kind={kind!r} must be one of {', '.join(KINDS)}.")
+            raise InputError(f"kind={kind!r} must be one of {', '.join(KINDS)}.")
         self.kind = kind
         checked = _check_values(values, kind)
         n_values = len(checked)
@@ -264,7 +265,7 @@ class SpectrumDisplay:
             The display itself, with `ax_`, `figure_` and the drawn artists.
         """
         if scale not in SCALES:
-            raise ValueError(f"scale={scale!r} must be one of {', '.join(SCALES)}.")
+            raise InputError(f"scale={scale!r} must be one of {', '.join(SCALES)}.")
         if ax is None:
             from matplotlib import pyplot as plt
 
@@ -307,9 +308,9 @@ def _check_values(values: ArrayLike, kind: str) -> NDArray[np.float64]:
         values, ensure_2d=False, dtype=np.float64, input_name="values"
     )
     if checked.ndim != 1:
-        raise ValueError(f"values has shape {checked.shape}: pass eigenvalues, in one row.")
+        raise InputError(f"values has shape {checked.shape}: pass eigenvalues, in one row.")
     if kind == "variance" and (checked.min() < 0 or checked.max() <= 0):
-        raise ValueError(
+        raise InputError(
             f"values from {checked.min():g} to {checked.max():g} have no shares of a variance: "
             "pass nonnegative ones that are not all 0, or kind='eigenvalues'."
         )
@@ -320,7 +321,7 @@ def _check_n_components(n_components: int | None) -> int | None:
     if n_components is None:
         return None
     if not isinstance(n_components, int | np.integer) or n_components < 1:
-        raise ValueError(f"n_components={n_components!r} must be an integer of at least 1.")
+        raise InputError(f"n_components={n_components!r} must be an integer of at least 1.")
     return int(n_components)
 
 
@@ -329,7 +330,7 @@ def _check_residuals(residuals: ArrayLike | None, n_values: int) -> NDArray[np.f
         return None
     checked = np.asarray(residuals, dtype=float)
     if checked.shape != (n_values,) or not np.all(checked >= 0):
-        raise ValueError(
+        raise InputError(
             f"residuals of shape {checked.shape} must be {n_values} numbers of at least 0, one for "
             "each of values."
         )
@@ -340,7 +341,7 @@ def _check_numbers(numbers: Sequence[int], name: str, order: NDArray[np.intp]) -
     """Return the places of numbered values in an order of theirs."""
     checked = sorted(int(number) for number in numbers)
     if checked and not 0 <= checked[0] <= checked[-1] < len(order):
-        raise ValueError(
+        raise InputError(
             f"{name}={checked} is out of range for {len(order)} values: they are counted from 0 to "
             f"{len(order) - 1}."
         )

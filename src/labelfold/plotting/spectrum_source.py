@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labelfold.exceptions import InputError
+
 __all__ = ["read_spectrum"]
 
 
@@ -18,12 +20,12 @@ def read_spectrum(source: Any) -> dict[str, Any]:
         return {"values": source.spectrum_, "kind": "variance", "n_components": used}
     values = getattr(source, "eigenvalues_", getattr(source, "eigenvalues", None))
     if values is None and hasattr(source, "steps"):
-        raise ValueError(
+        raise InputError(
             f"{type(source).__name__} keeps no spectrum, its last step may: pass pipe[-1], which "
             f"is a {type(source[-1]).__name__}."
         )
     if values is None:
-        raise ValueError(
+        raise InputError(
             f"{type(source).__name__} keeps neither spectrum_ nor eigenvalues_: SpectrumDisplay "
             "shows unfoldings, spectral maps and LaplacianClassifier; pass other values to "
             "SpectrumDisplay itself."

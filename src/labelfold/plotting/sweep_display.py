@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from labelfold.exceptions import InputError
 from labelfold.plotting.lines import NOTE_COLOR, draw_errors, line_styles, name_ends, reach_of
 from labelfold.plotting.palette import ClassStyle
 from labelfold.plotting.sweep_artists import draw_star, name_absent
@@ -130,9 +131,9 @@ class SweepDisplay:
         self.param = param
         self.names = None if names is None else [str(name) for name in names]
         if self.names is None and len(self.errors) > 1:
-            raise ValueError(f"errors has {len(self.errors)} lines: pass names, one for each.")
+            raise InputError(f"errors has {len(self.errors)} lines: pass names, one for each.")
         if self.names is not None and len(self.names) != len(self.errors):
-            raise ValueError(
+            raise InputError(
                 f"names has {len(self.names)} entries for {len(self.errors)} lines: pass one for "
                 "each."
             )
@@ -201,7 +202,7 @@ class SweepDisplay:
         """
         check_is_fitted(search)
         if not hasattr(search, "cv_results_"):
-            raise ValueError(
+            raise InputError(
                 f"{type(search).__name__} has no cv_results_: pass a fitted search, or use "
                 "from_predictions."
             )
@@ -355,7 +356,7 @@ class SweepDisplay:
     def _check_shape(self, table: NDArray[Any], name: str) -> NDArray[Any]:
         table = np.atleast_2d(table)
         if table.shape != self.errors.shape:
-            raise ValueError(
+            raise InputError(
                 f"{name} has shape {table.shape} but errors has {self.errors.shape}: pass one for "
                 "each error."
             )
@@ -365,7 +366,7 @@ class SweepDisplay:
 def _check_errors(errors: ArrayLike, n_values: int) -> Array:
     table = np.atleast_2d(np.asarray(errors, dtype=float))
     if table.ndim != 2 or table.shape[1] != n_values or not n_values:
-        raise ValueError(
+        raise InputError(
             f"errors has shape {np.shape(errors)} for {n_values} values: give a column a value, "
             "and a row a line."
         )
@@ -377,7 +378,7 @@ def _check_chosen(chosen: tuple[int, int] | None, shape: tuple[int, ...]) -> tup
         return None
     line, value = chosen
     if not (0 <= line < shape[0] and 0 <= value < shape[1]):
-        raise ValueError(
+        raise InputError(
             f"chosen={chosen!r} is out of range for {shape[0]} lines of {shape[1]} values: pass "
             "the numbers of a line and of a value, counted from 0."
         )

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 
+from labelfold.exceptions import InputError
 from labelfold.intervals import LEVEL, student_interval, wilson_interval
 from labelfold.labels import PartialLabels
 from labelfold.plotting.value_axis import are_numbers, key_of, short_words
@@ -40,7 +41,7 @@ def read_search(search: Any, param: str | None, others: str) -> dict[str, Any]:
         What becomes of the other parameters that vary.
     """
     if others not in OTHERS:
-        raise ValueError(f"others={others!r} must be one of {', '.join(OTHERS)}.")
+        raise InputError(f"others={others!r} must be one of {', '.join(OTHERS)}.")
     budget, candidates = _candidates(search)
     metric = _metric(search)
     scores = _split_scores(search.cv_results_, metric)
@@ -79,7 +80,7 @@ def read_predictions(
 ) -> dict[str, Any]:
     """Return the parameters of a display from one prediction for each value."""
     if len(y_preds) != len(values):
-        raise ValueError(
+        raise InputError(
             f"y_preds holds {len(y_preds)} predictions for {len(values)} values: pass one for "
             "each, None where there is none."
         )
@@ -87,7 +88,7 @@ def read_predictions(
     scored = labels.mask & ~_check_mask(labeled, len(labels))
     rows = np.flatnonzero(scored)
     if not len(rows):
-        raise ValueError("y_true has no label that is to be scored: pass labels that fit had not.")
+        raise InputError("y_true has no label that is to be scored: pass labels that fit had not.")
     truth = labels.at(rows)
     errors, lows, highs = np.full((3, len(values)), np.nan)
     for index, y_pred in enumerate(y_preds):
@@ -95,13 +96,13 @@ def read_predictions(
             continue
         answers = np.asarray(y_pred)
         if answers.shape != (len(labels),):
-            raise ValueError(
+            raise InputError(
                 f"y_preds[{index}] has shape {answers.shape} but y_true has {len(labels)} "
                 "entries: pass a class for every row."
             )
         answers = answers[rows]
         if _is_text(answers) != _is_text(truth):
-            raise ValueError(
+            raise InputError(
                 f"y_preds[{index}] has classes such as {answers.tolist()[0]!r} and y_true such as "
                 f"{truth.tolist()[0]!r}: pass text for both, or numbers for both."
             )
@@ -126,7 +127,7 @@ def _check_mask(labeled: ArrayLike | None, n_rows: int) -> NDArray[np.bool_]:
         return np.zeros(n_rows, dtype=bool)
     mask = np.asarray(labeled)
     if mask.shape != (n_rows,) or mask.dtype != bool:
-        raise ValueError(
+        raise InputError(
             f"labeled of shape {mask.shape} and dtype {mask.dtype} must be {n_rows} booleans, True "
             "for rows whose label fit had."
         )
@@ -141,7 +142,7 @@ def _metric(search: Any) -> str:
         return "score"
     if isinstance(search.refit, str):
         return search.refit
-    raise ValueError(
+    raise InputError(
         f"The search has several metrics and refit={search.refit!r} names none of them: set refit "
         "to the one to draw."
     )
@@ -202,12 +203,12 @@ def _check_param(
     names = sorted({name for candidate in candidates for name in candidate})
     if param is not None:
         if param not in names:
-            raise ValueError(f"param={param!r} was not searched: use one of {', '.join(names)}.")
+            raise InputError(f"param={param!r} was not searched: use one of {', '.join(names)}.")
         return param
     names = [name for name in names if name != budget]
     varying = [name for name in _varying(candidates) if name != budget] or names
     if len(varying) != 1:
-        raise ValueError(
+        raise InputError(
             f"The search varies {len(varying)} parameters: name one by param, of "
             f"{', '.join(varying) or 'none'}."
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 
+from labelfold.exceptions import InputError
 from labelfold.reproduce.entry import (
     Entry,
     Item,
@@ -48,6 +49,6 @@ def paper_names() -> list[str]:
 def load_paper(name: str) -> Paper:
     """Import a paper by its name."""
     if name not in paper_names():
-        raise ValueError(f"no paper {name!r}: known are {', '.join(paper_names())}.")
+        raise InputError(f"no paper {name!r}: known are {', '.join(paper_names())}.")
     paper: Paper = importlib.import_module(PAPERS[name]).PAPER
     return paper

@@ -34,6 +34,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from labelfold.exceptions import InputError
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -135,7 +137,7 @@ class Measurement:
     def __post_init__(self) -> None:
         _check_setting(self.setting)
         if not math.isfinite(self.value):
-            raise ValueError(
+            raise InputError(
                 f"{self.measure} of {dict(self.setting)} is {self.value}: a measurement must be a "
                 "finite number."
             )
@@ -315,7 +317,7 @@ class Paper:
             if entry.name == name:
                 return entry
         known = ", ".join(entry.name for entry in self.entries)
-        raise ValueError(f"{self.name} has no entry {name!r}: known are {known}.")
+        raise InputError(f"{self.name} has no entry {name!r}: known are {known}.")
 
 
 def _check_setting(setting: Setting) -> None:

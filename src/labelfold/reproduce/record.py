@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from labelfold._version import __version__
+from labelfold.exceptions import InputError
 from labelfold.reproduce.entry import Measurement, Task
 from labelfold.reproduce.summary import TaskResult
 
@@ -151,7 +152,7 @@ def _complete_lines(path: Path) -> list[dict[str, Any]]:
         except ValueError:
             line = None
         if not isinstance(line, dict):
-            raise ValueError(
+            raise InputError(
                 f"line {number} of {path} is no result of a task: move the file away, and the run "
                 "starts anew."
             )

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from labelfold.exceptions import InputError
 from labelfold.intervals import LEVEL, student_interval, wilson_interval
 from labelfold.reproduce.entry import Judgement, Measurement, Printed, Setting, Task, Unit
 
@@ -193,7 +194,7 @@ def _row(group: list[tuple[int | None, Setting, Measurement]]) -> SummaryRow:
     _, setting, first = group[0]
     values = {seed: float(measurement.value) for seed, _, measurement in group}
     if len(values) < len(group):
-        raise ValueError(
+        raise InputError(
             f"{first.measure} of {dict(setting)} was measured twice for one seed: tell the "
             "measurements apart by a setting or a measure."
         )
@@ -213,7 +214,7 @@ def _row(group: list[tuple[int | None, Setting, Measurement]]) -> SummaryRow:
 def _merged(task_setting: Setting, setting: Setting) -> Setting:
     common = task_setting.keys() & setting.keys()
     if common:
-        raise ValueError(
+        raise InputError(
             f"a measurement repeats {sorted(common)} of its task's setting: leave it out there."
         )
     return {**task_setting, **setting}

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from labelfold.exceptions import FewNeighborsWarning
+from labelfold.exceptions import FewNeighborsWarning, InputError
 from labelfold.graph import NeighborGraph
 from labelfold.graph.components import find_bridges, find_pieces
 from labelfold.graph.edges import pairs_above, symmetrize
@@ -113,7 +113,7 @@ def find_class_pairs(graph: NeighborGraph, labels: PartialLabels) -> ClassPairs:
             middle = _medoid(own)
         except ValueError as error:
             name = labels.classes.tolist()[code]
-            raise ValueError(
+            raise InputError(
                 f"Among the {len(rows)} points labelled {name!r} in y: {error}"
             ) from error
         edges, bridges = edges + kept.within(rows), bridges + joints.within(rows)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from labelfold.exceptions import InfeasibleMapWarning
+from labelfold.exceptions import InfeasibleMapWarning, InputError
 from labelfold.graph import NeighborGraph
 from labelfold.labels import PartialLabels
 from labelfold.progress import show_progress
@@ -116,7 +116,7 @@ def find_least_rank(
         ranks = range(n_normals, n_normals + min(np.shape(X)[1], 50) + 1)
     candidates = sorted({int(rank) for rank in ranks})
     if not candidates or candidates[0] < n_normals:
-        raise ValueError(
+        raise InputError(
             f"ranks={candidates} must hold at least one number, and none below {n_normals}, the "
             "number of normals."
         )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from labelfold.exceptions import InputError
 from labelfold.labels import PartialLabels
 from labelfold.solvers.distance_certificate import DistanceErrors, compare_lengths
 from labelfold.solvers.distance_problem import DistanceProblem
@@ -74,7 +75,7 @@ class Separation:
         classes = self.labels.classes.tolist()[-self.n_normals :]
         for row, sign, own in zip(anchors, self.signs.T, classes, strict=True):
             if row not in self.rows[sign > 0]:
-                raise ValueError(
+                raise InputError(
                     f"normals={anchors.tolist()} name row {row} as anchor of class {own!r}, but y "
                     "has no such label there."
                 )

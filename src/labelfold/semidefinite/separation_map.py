@@ -13,11 +13,12 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from labelfold.exceptions import InfeasibleMapWarning
+from labelfold.exceptions import InfeasibleMapWarning, InputError
 from labelfold.graph import NeighborGraph
 from labelfold.labels import PartialLabels
 from labelfold.labels.score_classifier import ScoreClassifierMixin
 from labelfold.labels.transduction import nearest_distributions, transduce
+from labelfold.methods import Declaration, declare
 from labelfold.progress import Progress
 from labelfold.semidefinite.dimension import gap_dimension
 from labelfold.semidefinite.separation import Separation
@@ -43,6 +44,26 @@ OBJECTIVES = ("variance", "furthest", "none")
 NORMALS = ("axes", "anchors")
 
 
+@declare(
+    Declaration(
+        "ism",
+        "isometric separation map, for thousands of rows",
+        labels="needs",
+        produces="both",
+        only_in_fit=("gram_factor_", "decision_values_", "label_distributions_", "transduction_"),
+        examples=(
+            {"objective": "none", "max_iter": 40},
+            {
+                "n_components": 1,
+                "objective": "none",
+                "normals": "anchors",
+                "label_penalty": 1.0,
+                "rank": 5,
+                "max_iter": 40,
+            },
+        ),
+    )
+)
 class IsometricSeparationMap(ScoreClassifierMixin, Unfolder):
     """Map that keeps distances of neighbours while given hyperplanes part the classes.
 
@@ -317,7 +338,7 @@ class IsometricSeparationMap(ScoreClassifierMixin, Unfolder):
         clash = separation.contradictions(problem.without_zero_edges().point_numbers)
         if clash is not None:
             one, other = separation.labels.at(np.array(clash)).tolist()
-            raise ValueError(
+            raise InputError(
                 f"Rows {clash[0]} and {clash[1]} of X are at distance 0 but labelled {one!r} and "
                 f"{other!r} in y, so that no map can part them: correct or hide one of the labels, "
                 "or make labels soft with label_penalty=1.0."
@@ -396,13 +417,13 @@ class IsometricSeparationMap(ScoreClassifierMixin, Unfolder):
 
     def _check_labels(self, y: Any, n_samples: int) -> PartialLabels:
         if y is None:
-            raise ValueError(
+            raise InputError(
                 "IsometricSeparationMap requires y to be passed, but the target y is None: give "
                 "labels, with None or -1 for unlabelled rows."
             )
         labels = PartialLabels.some_from_y(y, n_samples=n_samples)
         if labels.n_classes < 2:
-            raise ValueError(
+            raise InputError(
                 f"y has one class only, {labels.classes.tolist()[0]!r}: a separation map needs "
                 "labels of at least two classes; MaximumVarianceUnfolding needs none."
             )
@@ -412,46 +433,46 @@ class IsometricSeparationMap(ScoreClassifierMixin, Unfolder):
         super()._check_parameters(labels)
         n_normals = Separation.of(labels).n_normals
         if self.rank != "auto" and int(self.rank) < n_normals:
-            raise ValueError(
+            raise InputError(
                 f"rank={self.rank} must be at least {n_normals}, one axis for each normal of the "
                 f"{labels.n_classes} classes."
             )
         if not (isinstance(self.margin, Real) and 0 <= float(self.margin) < np.inf):
-            raise ValueError(f"margin={self.margin!r} must be a number of at least 0, such as 0.3.")
+            raise InputError(f"margin={self.margin!r} must be a number of at least 0, such as 0.3.")
         if self.objective not in OBJECTIVES:
-            raise ValueError(
+            raise InputError(
                 f"objective={self.objective!r} must be one of {', '.join(OBJECTIVES)}."
             )
         if self.label_penalty is not None and not (
             isinstance(self.label_penalty, Real) and 0 < float(self.label_penalty) < np.inf
         ):
-            raise ValueError(
+            raise InputError(
                 f"label_penalty={self.label_penalty!r} must be a positive number, or None for "
                 "labels that hold at any price."
             )
         if not (isinstance(self.smoothness, Real) and 0 <= float(self.smoothness) < np.inf):
-            raise ValueError(f"smoothness={self.smoothness!r} must be a number of at least 0.")
+            raise InputError(f"smoothness={self.smoothness!r} must be a number of at least 0.")
         self._check_normals(labels, n_normals)
 
     def _check_normals(self, labels: PartialLabels, n_normals: int) -> None:
         if isinstance(self.normals, str):
             if self.normals not in NORMALS:
-                raise ValueError(
+                raise InputError(
                     f"normals={self.normals!r} must be one of {', '.join(NORMALS)}, or row numbers."
                 )
         else:
             rows = np.asarray(self.normals)
             if rows.shape != (n_normals,) or rows.dtype.kind not in "iu":
-                raise ValueError(
+                raise InputError(
                     f"normals={self.normals!r} must be {n_normals} row numbers, one for each "
                     "normal: two classes have one, more have one each."
                 )
             if np.any((rows < 0) | (rows >= len(labels))):
-                raise ValueError(
+                raise InputError(
                     f"normals={self.normals!r} must be row numbers from 0 to {len(labels) - 1}."
                 )
         if self.smoothness and not (isinstance(self.normals, str) and self.normals == "axes"):
-            raise ValueError(
+            raise InputError(
                 f"smoothness={self.smoothness!r} is about axes: use normals='axes', or 0."
             )
 

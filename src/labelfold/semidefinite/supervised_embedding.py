@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from labelfold.exceptions import DisconnectedGraphWarning
+from labelfold.exceptions import DisconnectedGraphWarning, InputError
 from labelfold.graph import NeighborGraph
 from labelfold.labels import PartialLabels
+from labelfold.methods import Declaration, declare
 from labelfold.progress import Progress
 from labelfold.semidefinite.class_pairs import ClassPairs, find_class_pairs
 from labelfold.semidefinite.unfolder import Unfolder
@@ -19,6 +20,16 @@ from labelfold.solvers.distance_problem import DistanceProblem, Spread
 __all__ = ["SupervisedSemidefiniteEmbedding"]
 
 
+@declare(
+    Declaration(
+        "ssde",
+        "supervised semidefinite embedding, for thousands of rows",
+        labels="uses",
+        produces="embedding",
+        only_in_fit=("gram_factor_", "edges_"),
+        examples=({"n_neighbors": 2, "max_iter": 200},),
+    )
+)
 class SupervisedSemidefiniteEmbedding(Unfolder):
     """Supervised semidefinite embedding: each class keeps its distances, and the classes part.
 
@@ -221,7 +232,7 @@ class SupervisedSemidefiniteEmbedding(Unfolder):
     def _check_parameters(self, labels: PartialLabels) -> None:
         super()._check_parameters(labels)
         if not (isinstance(self.spread, Real) and 0 < float(self.spread) < np.inf):
-            raise ValueError(f"spread={self.spread!r} must be a positive number, such as 10.0.")
+            raise InputError(f"spread={self.spread!r} must be a positive number, such as 10.0.")
 
 
 def _warn_of_bridges(found: ClassPairs, labels: PartialLabels) -> None:

@@ -20,6 +20,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from labelfold.base import GraphEmbedder
+from labelfold.exceptions import InputError
 from labelfold.extend.local_average import LocalAverage
 from labelfold.extend.new_points import NewPoints
 from labelfold.extend.regression import KernelRegression
@@ -236,7 +237,7 @@ class Unfolder(GraphEmbedder):
         if not isinstance(self.start, str):
             start = np.asarray(self.start, dtype=float)
             if start.ndim != 2 or len(start) != problem.n_points or not np.isfinite(start).all():
-                raise ValueError(
+                raise InputError(
                     f"start of shape {start.shape} must be finite coordinates of the "
                     f"{problem.n_points} points, one row each, or one of "
                     f"{', '.join(self.starts)}."
@@ -268,26 +269,26 @@ class Unfolder(GraphEmbedder):
         n_components = 1 if self.n_components == "auto" else int(self.n_components)
         is_integer = isinstance(self.rank, int | np.integer) and self.rank is not True
         if self.rank != "auto" and not (is_integer and int(self.rank) >= n_components):
-            raise ValueError(
+            raise InputError(
                 f"rank={self.rank!r} must be 'auto' or an integer of at least n_components="
                 f"{n_components}."
             )
         if not isinstance(self.solver, str) or self.solver not in SOLVERS:
-            raise ValueError(f"solver={self.solver!r} must be one of {', '.join(SOLVERS)}.")
+            raise InputError(f"solver={self.solver!r} must be one of {', '.join(SOLVERS)}.")
         if isinstance(self.start, str):
             self._check_start(self.start)
         if not (isinstance(self.tol, Real) and 0 < self.tol < 1):
-            raise ValueError(f"tol={self.tol!r} must lie between 0 and 1, such as 1e-3.")
+            raise InputError(f"tol={self.tol!r} must lie between 0 and 1, such as 1e-3.")
         if not isinstance(self.max_iter, int | np.integer) or self.max_iter < 1:
-            raise ValueError(f"max_iter={self.max_iter!r} must be an integer of at least 1.")
+            raise InputError(f"max_iter={self.max_iter!r} must be an integer of at least 1.")
         if self.max_time is not None and not self.max_time > 0:
-            raise ValueError(f"max_time={self.max_time!r} must be positive seconds, or None.")
+            raise InputError(f"max_time={self.max_time!r} must be positive seconds, or None.")
 
     def _check_start(self, start: str) -> None:
         if start not in self.starts:
-            raise ValueError(f"start={start!r} must be one of {', '.join(self.starts)}.")
+            raise InputError(f"start={start!r} must be one of {', '.join(self.starts)}.")
         if start in self.starts_on_rows and self.metric == "precomputed":
-            raise ValueError(f"start={start!r} needs rows, not distances: use start='geodesic'.")
+            raise InputError(f"start={start!r} needs rows, not distances: use start='geodesic'.")
 
 
 def furthest_spread(graph: NeighborGraph) -> Spread:

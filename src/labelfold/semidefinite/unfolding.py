@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from labelfold.graph import NeighborGraph
+from labelfold.methods import Declaration, declare
 from labelfold.semidefinite.unfolder import Unfolder, furthest_spread
 from labelfold.solvers.distance_problem import Spread
 
 __all__ = ["FurthestNeighborUnfolding", "MaximumVarianceUnfolding"]
 
 
+@declare(
+    Declaration(
+        "mvu",
+        "maximum variance unfolding, for thousands of rows",
+        labels="ignores",
+        produces="embedding",
+        only_in_fit=("gram_factor_",),
+        examples=({"max_iter": 300},),
+    )
+)
 class MaximumVarianceUnfolding(Unfolder):
     """Maximum variance unfolding: neighbours keep their distances, all else moves apart.
 
@@ -115,6 +126,16 @@ class MaximumVarianceUnfolding(Unfolder):
         return Spread(variance=1.0)
 
 
+@declare(
+    Declaration(
+        "mfnu",
+        "furthest neighbor unfolding, for thousands of rows",
+        labels="ignores",
+        produces="embedding",
+        only_in_fit=("gram_factor_",),
+        examples=({"n_components": 1, "rank": 3, "local_angles": True, "max_iter": 300},),
+    )
+)
 class FurthestNeighborUnfolding(Unfolder):
     """Maximum furthest neighbour unfolding: points part from those furthest away.
 

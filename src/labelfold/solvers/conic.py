@@ -26,6 +26,7 @@ from scipy.linalg.lapack import dpstrf
 from scipy.sparse.csgraph import connected_components
 from sklearn.exceptions import ConvergenceWarning
 
+from labelfold.exceptions import InputError
 from labelfold.progress import Progress, report_nothing
 from labelfold.solvers.distance_problem import DistanceProblem, edge_laplacian
 from labelfold.threads import limit_threads
@@ -141,7 +142,7 @@ def solve_conic(
     least = np.min(np.linalg.eigvalsh(S), initial=0.0) - rounding
     bound = float(y @ scaled.squares - largest_trace * least)
     if bound < -CONTRADICTION * np.abs(y) @ scaled.squares:
-        raise ValueError(
+        raise InputError(
             f"{NO_MAP}they contradict each other. Check them, or make some edges caps."
         )
     R = _principal(V @ Z @ V.T, tol / 10)
@@ -173,17 +174,17 @@ def solve_conic(
 def _check(problem: DistanceProblem) -> None:
     n, m = problem.n_points, len(problem.edges)
     if problem.sides is not None:
-        raise ValueError(
+        raise InputError(
             'sides are about R, and solver="conic" only knows R R^T: use solver="lowrank".'
         )
     for count, what, most in [(n, "points", LARGEST), (m, "edges and caps", LARGEST_EDGES)]:
         if count > most:
-            raise ValueError(
+            raise InputError(
                 f'{count} {what} are beyond the {most} that solver="conic" takes: use '
                 'solver="lowrank".'
             )
     if problem.n_pieces > 1 and not problem.spread.is_zero:
-        raise ValueError(
+        raise InputError(
             f"edges leave {problem.n_pieces} pieces apart, which can be spread without bound: join "
             "them by edges or caps."
         )
@@ -219,7 +220,7 @@ def _shortest_paths(problem: DistanceProblem) -> Array:
     excess = np.where(problem.caps, 0, lengths - paths[i, j])
     if np.max(excess, initial=0.0) > CONTRADICTION * np.max(lengths, initial=0.0):
         e = int(np.argmax(excess))
-        raise ValueError(
+        raise InputError(
             f"{NO_MAP}edge ({i[e]}, {j[e]}) is longer than a path between its ends, which has "
             f"{paths[i[e], j[e]] / lengths[e]:.3g} of its length. Check it, or make it a cap."
         )
@@ -258,7 +259,7 @@ def _dependencies(problem: DistanceProblem) -> Array:
         gram = (squares[1:, :1] + squares[:1, 1:] - squares[1:, 1:]) / 2  # from the first point
         eigenvalues, vectors = np.linalg.eigh(gram)
         if eigenvalues[0] < -CONTRADICTION * eigenvalues[-1]:
-            raise ValueError(
+            raise InputError(
                 f"{NO_MAP}those among points {clique} contradict each other. Check them, or make "
                 "some edges caps."
             )

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 from sklearn.exceptions import ConvergenceWarning
 
+from labelfold.exceptions import InputError
 from labelfold.progress import Progress, report_nothing
 from labelfold.solvers import chebyshev, lanczos
 from labelfold.solvers.certificates import EigenCertificate, pair_tolerances
@@ -86,7 +87,7 @@ def smallest_eigenpairs(
     """
     n = adjacency.size
     if not 1 <= n_pairs <= n:
-        raise ValueError(f"n_pairs={n_pairs} must lie between 1 and the number of nodes, {n}.")
+        raise InputError(f"n_pairs={n_pairs} must lie between 1 and the number of nodes, {n}.")
     operator = LaplacianOperator(adjacency, normalization)
     null = operator.null_vectors(_or_one_piece(pieces, n))[:, :n_pairs].toarray()
     n_null = null.shape[1]
@@ -150,7 +151,7 @@ def positive_eigenpairs(
     operator = LaplacianOperator(adjacency, normalization)
     null = operator.null_vectors(_or_one_piece(pieces, n))
     if not 0 <= n_pairs <= n - null.shape[1]:
-        raise ValueError(
+        raise InputError(
             f"n_pairs={n_pairs} must lie between 0 and {n - null.shape[1]}: the graph has {n} "
             f"nodes in {null.shape[1]} components."
         )
@@ -171,14 +172,14 @@ def positive_eigenpairs(
 def check_solver(solver: str) -> None:
     """Refuse the name of a solver that there is not."""
     if solver not in SOLVERS:
-        raise ValueError(f"eigen_solver={solver!r} is unknown: use one of {SOLVERS}.")
+        raise InputError(f"eigen_solver={solver!r} is unknown: use one of {SOLVERS}.")
 
 
 def _check_start(start: Array, n: int) -> Array:
     """Return usable vectors of length 1; an error names what is wrong with them."""
     start = np.asarray(start, dtype=float)
     if start.ndim != 2 or len(start) != n or not np.all(np.isfinite(start)):
-        raise ValueError(
+        raise InputError(
             f"start must be finite and of shape ({n}, n_start), and has shape {start.shape}."
         )
     largest = np.abs(start).max(axis=0, initial=0)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh, orthogonal_procrustes
 from sklearn.exceptions import ConvergenceWarning
 
+from labelfold.exceptions import InputError
 from labelfold.solvers.certificates import EigenCertificate
 from labelfold.solvers.eigen import Eigenpairs, fix_bases_and_signs
 
@@ -97,7 +98,7 @@ def _eigenvalues(B: Array) -> Array:
 
 def _check_rank(rank: int, n_pairs: int) -> None:
     if n_pairs > rank:
-        raise ValueError(
+        raise InputError(
             f"n_components={n_pairs} is more than the rank of X, or the number of directions in "
             f"which neighbours of different classes differ, which is {rank}: lower n_components "
             "or add features."

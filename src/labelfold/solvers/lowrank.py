@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from labelfold.exceptions import InputError
 from labelfold.progress import Progress, report_nothing
 from labelfold.solvers.augmented_lagrangian import AugmentedLagrangian, Descent, Multipliers
 from labelfold.solvers.columns import Columns, principal
@@ -171,7 +172,7 @@ def solve_lowrank(
     merger = problem.without_zero_edges()
     scaled, unit = merger.problem.scaled()
     if not scaled.spread.is_zero and scaled.n_pieces > 1:
-        raise ValueError(
+        raise InputError(
             f"The edges leave {scaled.n_pieces} pieces that can be moved apart without end, so "
             "that the spread has no maximum: join them by edges or caps."
         )

@@ -21,6 +21,7 @@ from scipy.linalg import cholesky, eigh, solve_triangular
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 from sklearn.exceptions import ConvergenceWarning
 
+from labelfold.exceptions import InputError
 from labelfold.solvers.certificates import EigenCertificate, pair_tolerances
 from labelfold.solvers.eigen import Eigenpairs, fix_bases_and_signs
 from labelfold.solvers.lanczos import RESTARTS_ARE_DRAWN
@@ -42,7 +43,7 @@ RESTARTS = 1000  # of ARPACK; it needs a few
 def check_solver(solver: str) -> None:
     """Refuse the name of a solver that there is not."""
     if not isinstance(solver, str) or solver not in SOLVERS:
-        raise ValueError(f"eigen_solver={solver!r} is unknown: use one of {SOLVERS}.")
+        raise InputError(f"eigen_solver={solver!r} is unknown: use one of {SOLVERS}.")
 
 
 def closed_pieces(W: sp.csr_array) -> NDArray[np.intp]:
@@ -96,7 +97,7 @@ def bottom_eigenpairs(
     check_solver(solver)
     n = W.shape[0]
     if not 1 <= n_pairs < n:
-        raise ValueError(f"n_pairs={n_pairs} must lie between 1 and {n - 1}, for {n} points.")
+        raise InputError(f"n_pairs={n_pairs} must lie between 1 and {n - 1}, for {n} points.")
     B = sp.csr_array(sp.eye_array(n) - W)
     M = sp.csr_array(B.T @ B)
     size = float(abs(M).sum(axis=1).max())  # no eigenvalue is larger

@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from labelfold.exceptions import InputError
 from labelfold.solvers.chebyshev import ChebyshevFilter
 from labelfold.solvers.kernels import compiled_step
 from labelfold.threads import for_each
@@ -241,6 +242,6 @@ class _Kernel:
 def check_normalization(normalization: str) -> None:
     """Refuse the name of a normalisation that there is not."""
     if normalization not in NORMALIZATIONS:
-        raise ValueError(
+        raise InputError(
             f"normalization={normalization!r} is unknown: use one of {NORMALIZATIONS}."
         )

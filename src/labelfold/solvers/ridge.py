@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lstsq
 
+from labelfold.exceptions import InputError
 from labelfold.solvers.least_squares import smoothest_fit
 
 __all__ = ["RidgeFit", "choose_columns", "choose_penalty", "fit_ridge", "leave_one_out"]
@@ -88,7 +89,7 @@ def fit_ridge(design: Array, targets: Array, roughness: Array, *, penalty: float
     fit worthless, while for labels that are noise many do.
     """
     if not penalty >= 0:
-        raise ValueError(f"penalty={penalty!r} must be 0 or more.")
+        raise InputError(f"penalty={penalty!r} must be 0 or more.")
     if penalty == 0:
         return _least_squares(design, targets, roughness, design.shape[1], "given")
     spectrum = _Spectrum.of(design, targets, roughness)
@@ -243,7 +244,7 @@ class _Spectrum:
         flat = np.asarray(rho == 0)
         Z = E[:, flat]
         if Z.shape[1] and np.any(np.count_nonzero(Z, axis=1) != 1):
-            raise ValueError("Columns with roughness 0 must be indicators, one to a row.")
+            raise InputError("Columns with roughness 0 must be indicators, one to a row.")
         Z = Z / np.maximum(np.linalg.norm(Z, axis=0), np.finfo(float).tiny)
         A = E[:, ~flat] / np.sqrt(rho[~flat])
         X, s, Vt = np.linalg.svd(A - Z @ (Z.T @ A), full_matrices=False)

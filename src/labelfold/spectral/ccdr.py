@@ -14,11 +14,13 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from labelfold.exceptions import FewNeighborsWarning
+from labelfold.checks import check_rows
+from labelfold.exceptions import FewNeighborsWarning, InputError
 from labelfold.extend.nystrom import extend_by_degree
 from labelfold.graph import IntrinsicDimension, NeighborGraph
 from labelfold.graph.adjacency import SparseAdjacency, with_class_nodes
 from labelfold.labels import PartialLabels
+from labelfold.methods import Declaration, declare
 from labelfold.progress import Progress
 from labelfold.solvers.eigen import Eigenpairs
 from labelfold.spectral.eigenmap import EigenmapEmbedder
@@ -30,6 +32,19 @@ AUTO = "auto"
 LEAST_BETA, LARGEST_BETA = 1e-100, 1e100  # products with any weight stay in float64's range
 
 
+@declare(
+    Declaration(
+        "ccdr",
+        "class constrained eigenmaps",
+        labels="uses",
+        produces="embedding",
+        examples=(
+            {},
+            {"n_components": 3, "beta": 0.5},
+            {"n_components": 1, "beta": 0.1, "eigen_solver": "arpack"},
+        ),
+    )
+)
 class CCDR(EigenmapEmbedder):
     """Classification constrained dimensionality reduction: a map that respects labels.
 
@@ -174,7 +189,7 @@ class CCDR(EigenmapEmbedder):
             Every row goes through the formula, training rows too.
         """
         check_is_fitted(self)
-        X = self._check_rows(X, reset=False)
+        X = check_rows(self, X, reset=False)
         labels = PartialLabels.from_y(y, n_samples=X.shape[0])
         codes = self._codes_in_fit(labels)
         with limit_threads(self.n_jobs):
@@ -208,7 +223,7 @@ class CCDR(EigenmapEmbedder):
         super()._check_parameters(labels)
         beta: Any = self.beta
         if not isinstance(beta, int | float | np.number) or not LEAST_BETA <= beta <= LARGEST_BETA:
-            raise ValueError(
+            raise InputError(
                 f"beta={beta!r} must be a number from {LEAST_BETA} to {LARGEST_BETA}: small to "
                 "follow the labels (0.01), large to follow the geometry (100). With beta=0 "
                 "unlabelled points would have no edge; for no influence of labels use "
@@ -262,13 +277,13 @@ class CCDR(EigenmapEmbedder):
             try:
                 model.fit(X, labels.codes)
             except ValueError as error:
-                raise ValueError(
+                raise InputError(
                     f"n_components='auto' can't be estimated, give a number instead: {error}"
                 ) from error
         known = model.class_dimensions_[~np.isnan(model.class_dimensions_)]
         largest = float(np.max(known, initial=0)) if len(known) else model.dimension_
         if np.isinf(largest):
-            raise ValueError(
+            raise InputError(
                 "n_components='auto' can't be estimated, since the dimension seems to be infinite: "
                 "give a number instead."
             )
@@ -287,7 +302,7 @@ class CCDR(EigenmapEmbedder):
         position = {value: k for k, value in enumerate(self.classes_.tolist())}
         unknown = [value for value in labels.classes.tolist() if value not in position]
         if unknown:
-            raise ValueError(
+            raise InputError(
                 f"y holds classes that fit has not seen: {unknown}. Known are "
                 f"{self.classes_.tolist()}; mark rows of other classes as unlabelled with None."
             )

@@ -16,6 +16,8 @@ from scipy.linalg import orthogonal_procrustes
 from sklearn.utils.validation import check_is_fitted
 
 from labelfold.base import GraphEmbedder
+from labelfold.checks import check_rows
+from labelfold.exceptions import InputError
 from labelfold.graph import NeighborGraph
 from labelfold.graph.adjacency import SparseAdjacency
 from labelfold.graph.joining import join_rows
@@ -54,7 +56,7 @@ class EigenmapEmbedder(GraphEmbedder):
         n_fitted = self.embedding_.shape[1]
         is_integer = isinstance(n_components, int | np.integer) and n_components is not True
         if not is_integer or not 1 <= n_components <= n_fitted:
-            raise ValueError(
+            raise InputError(
                 f"n_components={n_components!r} must be an integer from 1 to the {n_fitted} that "
                 "were fitted: fit again for more."
             )
@@ -84,9 +86,9 @@ class EigenmapEmbedder(GraphEmbedder):
             ``certificate_`` tells how near the vectors are to eigenvectors.
         """
         check_is_fitted(self)
-        X = self._check_rows(X, reset=False)
+        X = check_rows(self, X, reset=False)
         if not isinstance(n_steps, int | np.integer) or n_steps < 1:
-            raise ValueError(f"n_steps={n_steps!r} must be an integer of at least 1.")
+            raise InputError(f"n_steps={n_steps!r} must be an integer of at least 1.")
         grown = copy.copy(self)
         # Products are small here: threads of the linear algebra would wait for each other.
         with limit_threads(self.n_jobs), limit_threads(1, user_api="blas"):

@@ -12,11 +12,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from labelfold.exceptions import InputError
 from labelfold.extend.nystrom import extend_by_degree, extend_unnormalized
 from labelfold.graph import NeighborGraph
 from labelfold.graph.adjacency import SparseAdjacency
 from labelfold.graph.edges import row_numbers
 from labelfold.labels import PartialLabels
+from labelfold.methods import Declaration, declare
 from labelfold.progress import Progress
 from labelfold.solvers.eigen import Eigenpairs, check_normalization
 from labelfold.spectral.eigenmap import EigenmapEmbedder
@@ -24,6 +26,15 @@ from labelfold.spectral.eigenmap import EigenmapEmbedder
 __all__ = ["LaplacianEigenmaps"]
 
 
+@declare(
+    Declaration(
+        "eigenmaps",
+        "Laplacian eigenmaps",
+        labels="ignores",
+        produces="embedding",
+        examples=({}, {"n_components": 3, "normalization": "none", "weights": "binary"}),
+    )
+)
 class LaplacianEigenmaps(EigenmapEmbedder):
     """Laplacian eigenmaps: neighbours stay neighbours.
 
@@ -165,7 +176,7 @@ class LaplacianEigenmaps(EigenmapEmbedder):
         check_normalization(self.normalization)
         density: Any = self.density
         if not isinstance(density, int | float | np.number) or not 0 <= density <= 1:
-            raise ValueError(
+            raise InputError(
                 f"density={density!r} must be a number from 0 (weights as they are) to 1 (without "
                 "the sampling density)."
             )
@@ -173,12 +184,12 @@ class LaplacianEigenmaps(EigenmapEmbedder):
         if time is not None and not (
             isinstance(time, int | float | np.number) and 0 <= time < np.inf
         ):
-            raise ValueError(
+            raise InputError(
                 f"diffusion_time={time!r} must be a finite number of at least 0, or None."
             )
         if self.normalization != "degree" and (density or time is not None):
             given = f"density={density!r}" if density else f"diffusion_time={time!r}"
-            raise ValueError(
+            raise InputError(
                 f"{given} is for normalization='degree', got "
                 f"normalization={self.normalization!r}: only there is there a random walk."
             )
@@ -227,7 +238,7 @@ class LaplacianEigenmaps(EigenmapEmbedder):
         walk = 1 - eigenvalues
         if np.any(walk < 0) and time != int(time):
             n_positive = int(np.argmax(walk < 0))
-            raise ValueError(
+            raise InputError(
                 f"diffusion_time={time!r} must be a whole number here, since the random walk has "
                 f"the negative eigenvalue {walk.min():.3g}: round it, or lower n_components to "
                 f"{n_positive}."

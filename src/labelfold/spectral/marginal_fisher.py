@@ -16,11 +16,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from labelfold.exceptions import FewNeighborsWarning
+from labelfold.checks import check_rows
+from labelfold.exceptions import FewNeighborsWarning, InputError
 from labelfold.graph.marginal_graphs import join_nearest, marginal_graphs
 from labelfold.labels import PartialLabels
+from labelfold.methods import Declaration, declare
 from labelfold.solvers.certificates import EigenCertificate
 from labelfold.solvers.graph_ratio import smallest_ratios
 from labelfold.spectral.row_spaces import FeatureSpace, KernelSpace, dense
@@ -33,6 +35,17 @@ Array = NDArray[np.float64]
 LEAST_REG, LARGEST_REG = 1e-12, 1e12  # below, rounding decides between flat directions
 
 
+@declare(
+    Declaration(
+        "mfa",
+        "marginal Fisher analysis, a linear or kernel map",
+        labels="needs",
+        produces="embedding",
+        uses_graph=False,
+        only_in_fit=("between_graph_", "within_graph_"),
+        examples=({}, {"kernel": "rbf"}),
+    )
+)
 class MarginalFisherAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Marginal Fisher analysis: directions in which classes are compact and apart at their margins.
 
@@ -200,9 +213,9 @@ class MarginalFisherAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self : object
             The fitted estimator.
         """
-        X = self._check_rows(X, reset=True)
+        X = check_rows(self, X, reset=True)
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-            raise ValueError(
+            raise InputError(
                 f"kernel='precomputed' needs a square matrix for fit, got shape {X.shape}: pass "
                 "the kernel of all rows with all rows."
             )
@@ -242,7 +255,7 @@ class MarginalFisherAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             The map of every row.
         """
         check_is_fitted(self)
-        X = self._check_rows(X, reset=False)
+        X = check_rows(self, X, reset=False)
         with limit_threads(self.n_jobs):
             if self.kernel is not None:
                 return np.asarray((self._kernel_with_support(X) - self._means) @ self.dual_coef_)
@@ -275,27 +288,17 @@ class MarginalFisherAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         K = pairwise_kernels(X, self.X_fit_, metric=self.kernel, filter_params=True, **named)
         return dense(K)
 
-    def _check_rows(self, X: Any, *, reset: bool) -> Any:
-        return validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=np.float64,
-            ensure_min_samples=2 if reset else 1,
-        )
-
     def _check_labels(self, y: Any, n_samples: int) -> PartialLabels:
         way_out = "for a map without labels use LaplacianEigenmaps or sklearn.decomposition.PCA"
         if y is None:
-            raise ValueError(
+            raise InputError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None: "
                 f"{way_out}."
             )
         labels = PartialLabels.from_y(y, n_samples=n_samples)
         if labels.n_classes < 2:
             found = f"one class, {labels.classes.tolist()[0]!r}" if labels.n_classes else "no label"
-            raise ValueError(
+            raise InputError(
                 f"y holds {found}, and marginal Fisher analysis compares at least two classes: "
                 f"{way_out}."
             )
@@ -305,20 +308,20 @@ class MarginalFisherAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         for name in ("n_components", "n_neighbors_within", "n_neighbors_between"):
             value: Any = getattr(self, name)
             if not isinstance(value, int | np.integer) or value < 1:
-                raise ValueError(f"{name}={value!r} must be an integer of at least 1.")
+                raise InputError(f"{name}={value!r} must be an integer of at least 1.")
         if not (isinstance(self.reg, Real) and LEAST_REG <= self.reg <= LARGEST_REG):
-            raise ValueError(
+            raise InputError(
                 f"reg={self.reg!r} must be a number from {LEAST_REG} to {LARGEST_REG}, such as "
                 "1e-3: without it directions are not unique where features outnumber points."
             )
         if not (isinstance(self.smoothness, Real) and 0 <= self.smoothness < np.inf):
-            raise ValueError(
+            raise InputError(
                 f"smoothness={self.smoothness!r} must be a number of at least 0, for unlabelled "
                 "rows to count for nothing."
             )
         kernels = ["precomputed", *sorted(PAIRWISE_KERNEL_FUNCTIONS)]
         if self.kernel is not None and not callable(self.kernel) and self.kernel not in kernels:
-            raise ValueError(
+            raise InputError(
                 f"kernel={self.kernel!r} is unknown: use None, a function of two rows, or one of "
                 f"{kernels}."
             )

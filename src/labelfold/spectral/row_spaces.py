@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
+from labelfold.exceptions import InputError
 from labelfold.graph.marginal_graphs import KernelSearch, RowSearch
 
 __all__ = ["FeatureSpace", "KernelSpace", "dense"]
@@ -84,13 +85,13 @@ class KernelSpace:
 
     def __init__(self, K: Array) -> None:
         if np.abs(K - K.T).max() > ASYMMETRY * np.abs(K).max():
-            raise ValueError("The kernel matrix is not symmetric: k(x, y) must equal k(y, x).")
+            raise InputError("The kernel matrix is not symmetric: k(x, y) must equal k(y, x).")
         self.means: Array = K.mean(axis=0)
         centered = K - self.means - self.means[:, None] + self.means.mean()
         squares, U = eigh((centered + centered.T) / 2, driver="evd")
         largest = np.abs(squares).max()
         if squares[0] < -NOT_PSD * largest:
-            raise ValueError(
+            raise InputError(
                 "The kernel is not positive semidefinite: of the eigenvalues of its centred matrix "
                 f"the least is {squares[0]:.3g} and the largest {squares[-1]:.3g}. Use another "
                 "kernel, or other parameters of it."

@@ -18,13 +18,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from labelfold.base import GraphEmbedder
-from labelfold.exceptions import DisconnectedGraphWarning
+from labelfold.exceptions import DisconnectedGraphWarning, InputError
 from labelfold.extend.local_average import LocalAverage
 from labelfold.extend.new_points import NewPoints
 from labelfold.extend.regression import KernelRegression
 from labelfold.graph import NeighborGraph
 from labelfold.graph.class_neighbors import nearest_by_class
 from labelfold.labels import PartialLabels
+from labelfold.methods import Declaration, declare
 from labelfold.progress import Progress
 from labelfold.solvers.certificates import EigenCertificate
 from labelfold.solvers.null_space import bottom_eigenpairs, check_solver, closed_pieces
@@ -39,6 +40,16 @@ LEAST_REG, LARGEST_REG = 1e-12, 1e12  # below, rounding leaves the weights undet
 ENTRIES_AT_ONCE = 2**21  # of differences between points and their neighbours: 16 MB
 
 
+@declare(
+    Declaration(
+        "lle",
+        "supervised locally linear embedding",
+        labels="uses",
+        produces="embedding",
+        only_in_fit=("neighbors_", "weights_"),
+        examples=({}, {"n_components": 1, "alpha": 0.2, "eigen_solver": "arpack"}),
+    )
+)
 class SupervisedLLE(GraphEmbedder):
     """Supervised locally linear embedding: points are rebuilt from neighbours of their own class.
 
@@ -183,12 +194,12 @@ class SupervisedLLE(GraphEmbedder):
         super()._check_parameters(PartialLabels.none(len(labels)))  # classes add no dimension
         check_solver(self.eigen_solver)
         if not (isinstance(self.alpha, Real) and 0 <= self.alpha <= 1):
-            raise ValueError(
+            raise InputError(
                 f"alpha={self.alpha!r} must be a number from 0, for neighbours of any class, to "
                 "1, for neighbours of the own class."
             )
         if not (isinstance(self.reg, Real) and LEAST_REG <= self.reg <= LARGEST_REG):
-            raise ValueError(
+            raise InputError(
                 f"reg={self.reg!r} must be a number from {LEAST_REG} to {LARGEST_REG}, such as "
                 "1e-3: without it the weights of more neighbours than dimensions are not unique."
             )

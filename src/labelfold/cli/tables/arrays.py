@@ -23,6 +23,7 @@ from labelfold.cli.tables.labels import labels_of_values
 from labelfold.cli.tables.memory import in_words, refuse_beyond_memory
 from labelfold.cli.tables.source import Source
 from labelfold.cli.tables.table import Matrix, Table, refuse_bad_values
+from labelfold.exceptions import InputError
 
 POINTS, LABELS = "X", "y"
 # What scipy.sparse.save_npz writes; each format has a part of the last ones.
@@ -247,7 +248,7 @@ def _sparse_matrix(parts: dict[str, NDArray[Any]]) -> sp.csr_array:
     n_rows, n_columns = (int(size) for size in parts["shape"].tolist())
     data = parts["data"]
     if data.dtype.kind not in "biuf":
-        raise ValueError(f"its entries have dtype {data.dtype}")
+        raise InputError(f"its entries have dtype {data.dtype}")
     if kind in ("csr", "csc", "bsr"):
         maker = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}[kind]
         matrix = maker((data, parts["indices"], parts["indptr"]), shape=(n_rows, n_columns))
@@ -255,9 +256,9 @@ def _sparse_matrix(parts: dict[str, NDArray[Any]]) -> sp.csr_array:
     elif kind == "coo":
         matrix = sp.coo_array((data, (parts["row"], parts["col"])), shape=(n_rows, n_columns))
         if data.size and (parts["row"].min() < 0 or parts["col"].min() < 0):
-            raise ValueError("negative index")
+            raise InputError("negative index")
     else:
-        raise ValueError(f"its sparse format is {shown(kind)}, save it as csr")
+        raise InputError(f"its sparse format is {shown(kind)}, save it as csr")
     X = sp.csr_array(matrix, dtype=np.float64)
     X.sum_duplicates()
     return X

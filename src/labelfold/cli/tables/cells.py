@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from labelfold.exceptions import InputError
+
 Kind = Literal["number", "infinite", "boolean", "missing", "text"]
 
 # As spreadsheets, pandas, R, SQL and the UCI repository write them. "none" in small letters is
@@ -39,7 +41,7 @@ def truth(cell: str) -> float:
     """Return 1 for "true" and 0 for "false"; anything else is a ValueError."""
     value = TRUTH.get(cell.strip().lower())
     if value is None:
-        raise ValueError(f"{cell!r} is neither true nor false")
+        raise InputError(f"{cell!r} is neither true nor false")
     return value
 
 

@@ -27,6 +27,7 @@ from labelfold.cli.tables.source import PIECE, Source
 from labelfold.cli.tables.table import Table, has_bad_values
 from labelfold.cli.tables.text_faults import boolean_columns, find_fault, refuse_text_columns
 from labelfold.cli.tables.text_layout import Layout, encoding_error, find_layout, open_text, records
+from labelfold.exceptions import InputError
 
 ROWS_AT_ONCE = 2000
 CELLS_AT_ONCE = 2**22
@@ -59,7 +60,7 @@ def read_delimited(source: Source, request: Request, *, delimiter: str | None = 
     try:
         X = _parse(source, layout, columns, survey.n_lines, texts)
         if has_bad_values(X):
-            raise ValueError("a value is missing, infinite or huge")
+            raise InputError("a value is missing, infinite or huge")
     except UnicodeDecodeError as error:
         raise encoding_error(source) from error
     except TableError:
@@ -195,7 +196,7 @@ def _blocks(text: TextIO, layout: Layout, converters: Converters) -> Iterator[ND
         n_rows = len(block) if block.size else 0
         if n_rows:
             if block.shape[1] != layout.n_columns:
-                raise ValueError("the number of cells changes")
+                raise InputError("the number of cells changes")
             yield block
 
 

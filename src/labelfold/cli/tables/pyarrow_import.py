@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from labelfold.cli.tables.errors import TableError
+from labelfold.exceptions import InputError
 
 # Before this release, a file could name the type below and have its content unpickled, which runs
 # any code (CVE-2023-47248).
@@ -42,7 +43,7 @@ def _refuse_pickled_type(pyarrow: Any) -> None:
 
         @classmethod
         def __arrow_ext_deserialize__(cls, storage: Any, serialized: bytes) -> Any:
-            raise ValueError("a column has a type that could run code")
+            raise InputError("a column has a type that could run code")
 
     pyarrow.unregister_extension_type(PICKLED_TYPE)
     pyarrow.register_extension_type(RefusedType())

@@ -1,0 +1,82 @@
+"""Checks of arguments and rows; messages say what was wrong, what was given and what to do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from labelfold.exceptions import InputError
+
+__all__ = ["check_choice", "check_integer", "check_real", "check_rows", "input_errors"]
+
+
+def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
+    """Raise InputError unless ``value`` is one of the choices."""
+    if value not in choices:
+        raise InputError(f"{name}={value!r} is unknown: use one of {tuple(choices)}.")
+
+
+def check_integer(name: str, value: Any, *, least: int, hint: str = "") -> None:
+    """Raise InputError unless ``value`` is an integer of at least ``least``.
+
+    ``hint`` ends the message: another value that is allowed, or what the argument is for.
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise InputError(f"{name}={value!r} must be an integer of at least {least}{hint}.")
+
+
+def check_real(
+    name: str,
+    value: Any,
+    *,
+    above: float | None = None,
+    at_least: float | None = None,
+    below: float = math.inf,
+    hint: str = "",
+) -> None:
+    """Raise InputError unless ``value`` is a finite number within the bounds."""
+    wanted = ["finite"]
+    if above is not None:
+        wanted.append(f"greater than {above:g}")
+    if at_least is not None:
+        wanted.append(f"at least {at_least:g}")
+    if below < math.inf:
+        wanted.append(f"less than {below:g}")
+    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    if not (
+        math.isfinite(number)
+        and (above is None or number > above)
+        and (at_least is None or number >= at_least)
+        and number < below
+    ):
+        raise InputError(f"{name}={value!r} must be a number, {' and '.join(wanted)}{hint}.")
+
+
+def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Return rows as float64, dense or CSR; ``reset`` for those of fit, of which two are needed."""
+    with input_errors():
+        return validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=np.float64,
+            ensure_min_samples=2 if reset else 1,
+        )
+
+
+@contextmanager
+def input_errors() -> Iterator[None]:
+    """Turn a ValueError of scikit-learn's validation into an InputError with the same message."""
+    try:
+        yield
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(str(error)) from error
