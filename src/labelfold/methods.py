@@ -10,11 +10,21 @@ keep no list of their own. A user's estimator that declares itself takes part on
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
-__all__ = ["Declaration", "all_estimators", "all_methods", "declaration_of", "declare", "stored"]
+__all__ = [
+    "Declaration",
+    "Method",
+    "all_estimators",
+    "all_methods",
+    "declaration_of",
+    "declare",
+    "known_methods",
+    "stored",
+]
 
 HOMES = (
     "labelfold.graph",
@@ -53,6 +63,9 @@ class Declaration:
         Fitted attributes that new rows do not need: a compact model file leaves them out.
     examples : tuple of dict
         Settings that fit a few hundred rows in about a second; the shared tests run each.
+    quick : bool
+        Whether ten thousand rows take seconds rather than minutes; comparisons take the quick
+        methods unless others are named.
     """
 
     name: str
@@ -62,6 +75,7 @@ class Declaration:
     uses_graph: bool = True
     only_in_fit: tuple[str, ...] = ()
     examples: tuple[Mapping[str, Any], ...] = ({},)
+    quick: bool = True
 
     @property
     def embeds(self) -> bool:
@@ -72,6 +86,71 @@ class Declaration:
     def classifies(self) -> bool:
         """Whether a fit gives every row a class."""
         return self.produces in ("classification", "both")
+
+
+@dataclass(frozen=True)
+class Method:
+    """An estimator class that has a short name.
+
+    Parameters
+    ----------
+    estimator : type
+        The class.
+    declaration : Declaration
+        What it is.
+    defaults : mapping
+        Parameters whose default here is not the estimator's own.
+    """
+
+    estimator: type
+    declaration: Declaration
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def parameters(self) -> list[str]:
+        """Names of the estimator's parameters."""
+        return list(inspect.signature(self.estimator).parameters)
+
+    def make(self) -> Any:
+        """Return an unfitted estimator."""
+        return self.estimator(**self.defaults)
+
+
+# scikit-learn's embedders cannot declare themselves: home, declaration, defaults.
+BORROWED: tuple[tuple[str, Declaration, Mapping[str, Any]], ...] = (
+    (
+        "sklearn.decomposition.PCA",
+        Declaration("pca", "principal components", "ignores", "embedding", uses_graph=False),
+        {"n_components": 2},
+    ),
+    (
+        "sklearn.discriminant_analysis.LinearDiscriminantAnalysis",
+        Declaration("lda", "linear discriminants", "needs", "embedding", uses_graph=False),
+        {},
+    ),
+    (
+        "sklearn.manifold.Isomap",
+        Declaration("isomap", "geodesic distances", "ignores", "embedding"),
+        {"n_neighbors": 12},
+    ),
+    (
+        "sklearn.manifold.LocallyLinearEmbedding",
+        Declaration("locally-linear", "locally linear embedding", "ignores", "embedding"),
+        {"n_neighbors": 12},
+    ),
+    (
+        "sklearn.manifold.MDS",
+        Declaration(
+            "mds", "distances of all pairs", "ignores", "embedding", uses_graph=False, quick=False
+        ),
+        {},
+    ),
+    (
+        "sklearn.manifold.TSNE",
+        Declaration("tsne", "neighborhoods, for pictures", "ignores", "embedding", quick=False),
+        {},
+    ),
+)
 
 
 def declare(declaration: Declaration) -> Callable[[Class], Class]:
@@ -101,12 +180,30 @@ def declaration_of(estimator: Any) -> Declaration | None:
 
 
 def all_estimators() -> list[type]:
-    """Return every declared estimator class, in the order of declaration."""
+    """Return every declared estimator class: labelfold's in a fixed order, then others."""
     for home in HOMES:
         importlib.import_module(home)
-    return list(_estimators)
+
+    def place(estimator: type) -> int:
+        package = ".".join(estimator.__module__.split(".")[:2])
+        return HOMES.index(package) if package in HOMES else len(HOMES)
+
+    return sorted(_estimators, key=place)
 
 
 def all_methods() -> dict[str, type]:
     """Return the declared estimators that have a short name, by that name."""
     return {one.declaration.name: one for one in all_estimators() if one.declaration.name}  # type: ignore[attr-defined]
+
+
+def known_methods() -> dict[str, Method]:
+    """Return all declared methods and scikit-learn's embedders, by their short names."""
+    known = {
+        name: Method(kind, kind.declaration)  # type: ignore[attr-defined]
+        for name, kind in all_methods().items()
+    }
+    for home, declaration, defaults in BORROWED:
+        module, _, title = home.rpartition(".")
+        kind = getattr(importlib.import_module(module), title)
+        known.setdefault(declaration.name, Method(kind, declaration, defaults))
+    return known

@@ -18,10 +18,8 @@ from typer.testing import CliRunner
 
 from labelfold import CCDR, hide_labels
 from labelfold.cli.app import app
-from labelfold.cli.compare import DEFAULT_METHODS
 from labelfold.cli.compared_methods import METHODS, make_methods
 from labelfold.evaluate import compare
-from labelfold.evaluate.comparison import _default_methods
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -122,14 +120,6 @@ def test_linear_head_and_scale(digits):
     facts = json.loads(run_compare(digits, "--labels", "digit", *arguments).stdout)
     assert facts["head"] == "linear"
     assert facts["summary"][0]["error"] == pytest.approx(wanted.error)
-
-
-def test_default_methods_are_those_of_the_library():
-    ours = make_methods(DEFAULT_METHODS.split(","), n_neighbors=12, seed=0)
-    theirs = _default_methods()
-    assert [type(one) for one in ours.values()] == [type(one) for one in theirs.values()]
-    for one, other in zip(ours.values(), theirs.values(), strict=True):
-        assert one.get_params().get("n_neighbors") == other.get_params().get("n_neighbors")
 
 
 def test_every_method_can_be_compared():

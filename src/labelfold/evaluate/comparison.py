@@ -18,9 +18,6 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.decomposition import PCA
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.manifold import Isomap, LocallyLinearEmbedding
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.metaestimators import _safe_split
@@ -32,13 +29,12 @@ from labelfold.evaluate.comparison_table import Comparison, FitRecord
 from labelfold.evaluate.splits import LabeledKFold, hold_out
 from labelfold.exceptions import InputError
 from labelfold.labels import PartialLabels, hide_labels
+from labelfold.methods import known_methods
 from labelfold.progress import show_progress
-from labelfold.spectral import CCDR, LaplacianEigenmaps, MarginalFisherAnalysis, SupervisedLLE
 
 __all__ = ["compare"]
 
 PROTOCOLS = ("transductive", "inductive")
-N_NEIGHBORS = 12  # of the default methods
 MIB = 2**20
 
 
@@ -67,9 +63,9 @@ def compare(
         never scored.
     methods : dict of str to transformer, default=None
         Names and embedders, of this library or scikit-learn's, also pipelines; ``n_components``,
-        in a pipeline that of the last step, is set to each of ``dims``. None is PCA, LDA, Isomap,
-        LLE, Laplacian eigenmaps, CCDR, supervised LLE and marginal Fisher analysis, with 12
-        neighbours where there is a graph of all rows, and otherwise as they are by default.
+        in a pipeline that of the last step, is set to each of ``dims``. None takes every
+        declared embedder that is quick (see :mod:`labelfold.methods`) and scikit-learn's PCA, LDA,
+        Isomap and LLE, the last two with 12 neighbors.
     head : {"linear", "knn"} or classifier, default="knn"
         What names classes in every map, as for :class:`ManifoldClassifier`.
     dims : sequence of int, default=(2,)
@@ -189,14 +185,11 @@ class _UnsuitableError(Exception):
 
 def _default_methods() -> dict[str, Any]:
     return {
-        "PCA": PCA(),
-        "LDA": LinearDiscriminantAnalysis(),
-        "Isomap": Isomap(n_neighbors=N_NEIGHBORS),
-        "LLE": LocallyLinearEmbedding(n_neighbors=N_NEIGHBORS),
-        "Laplacian eigenmaps": LaplacianEigenmaps(n_neighbors=N_NEIGHBORS),
-        "CCDR": CCDR(n_neighbors=N_NEIGHBORS),
-        "supervised LLE": SupervisedLLE(n_neighbors=N_NEIGHBORS),
-        "marginal Fisher": MarginalFisherAnalysis(),
+        name: method.make()
+        for name, method in known_methods().items()
+        if method.declaration.embeds
+        and method.declaration.quick
+        and "n_components" in method.parameters
     }
 
 

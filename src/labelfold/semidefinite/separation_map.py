@@ -50,6 +50,7 @@ NORMALS = ("axes", "anchors")
         "isometric separation map, for thousands of rows",
         labels="needs",
         produces="both",
+        quick=False,
         only_in_fit=("gram_factor_", "decision_values_", "label_distributions_", "transduction_"),
         examples=(
             {"objective": "none", "max_iter": 40},

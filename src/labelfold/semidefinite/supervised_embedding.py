@@ -26,6 +26,7 @@ __all__ = ["SupervisedSemidefiniteEmbedding"]
         "supervised semidefinite embedding, for thousands of rows",
         labels="uses",
         produces="embedding",
+        quick=False,
         only_in_fit=("gram_factor_", "edges_"),
         examples=({"n_neighbors": 2, "max_iter": 200},),
     )

@@ -16,6 +16,7 @@ __all__ = ["FurthestNeighborUnfolding", "MaximumVarianceUnfolding"]
         "maximum variance unfolding, for thousands of rows",
         labels="ignores",
         produces="embedding",
+        quick=False,
         only_in_fit=("gram_factor_",),
         examples=({"max_iter": 300},),
     )
@@ -132,6 +133,7 @@ class MaximumVarianceUnfolding(Unfolder):
         "furthest neighbor unfolding, for thousands of rows",
         labels="ignores",
         produces="embedding",
+        quick=False,
         only_in_fit=("gram_factor_",),
         examples=({"n_components": 1, "rank": 3, "local_angles": True, "max_iter": 300},),
     )
