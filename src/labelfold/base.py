@@ -37,13 +37,10 @@ class GraphEstimator(BaseEstimator):
 
     Attributes
     ----------
-    takes_partial_labels : bool
-        Whether ``fit`` makes use of a y in which some rows are unlabelled.
     graph_parameters : tuple of str
         Parameters that determine the graph: fits that agree in them can share one.
     """
 
-    takes_partial_labels: ClassVar[bool] = False
     graph_parameters: ClassVar[tuple[str, ...]] = (
         "n_neighbors",
         "radius",

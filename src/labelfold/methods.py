@@ -3,7 +3,7 @@
 Command line, comparisons, model files, documentation tables and shared tests read declarations and
 keep no list of their own. A user's estimator that declares itself takes part on equal terms::
 
-    @declare(Declaration("mine", "An embedding of my own.", labels="ignores", produces="embedding"))
+    @declare(Declaration("mine", "an embedding of my own", labels="ignores", produces="embedding"))
     class MyEmbedding(GraphEmbedder): ...
 """
 
@@ -15,31 +15,38 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
+from labelfold.exceptions import InputError
+
 __all__ = [
     "Declaration",
     "Method",
     "all_estimators",
     "all_methods",
+    "all_stored",
     "declaration_of",
     "declare",
+    "is_blind_to_labels",
     "known_methods",
     "stored",
+    "takes_partial_labels",
 ]
 
 HOMES = (
-    "labelfold.graph",
     "labelfold.spectral",
     "labelfold.semidefinite",
     "labelfold.classify",
     "labelfold.ensemble",
-    "labelfold.evaluate",
+    "labelfold.graph",
+    "labelfold.evaluate.search",
 )
 
 Class = TypeVar("Class", bound=type)
+Labels = Literal["needs", "uses", "ignores", "complete"]
 Product = Literal["embedding", "classification", "both", "neither"]
 
-_estimators: list[type] = []
-_stored: list[type] = []
+# By qualified name: a class that is defined again replaces itself.
+_estimators: dict[str, type] = {}
+_stored: dict[str, type] = {}
 
 
 @dataclass(frozen=True)
@@ -49,12 +56,13 @@ class Declaration:
     Parameters
     ----------
     name : str
-        Short name on the command line and in tables; "" for estimators that serve others, such as
-        heads and searches.
+        Short name on the command line and in tables; "" for estimators that are not chosen by
+        name, such as heads and searches.
     purpose : str
-        One line for tables and help.
-    labels : {"needs", "uses", "ignores"}
-        What ``fit`` does with a partial y.
+        One line for tables and help, without a full stop.
+    labels : {"needs", "uses", "ignores", "complete"}
+        What ``fit`` does with a y in which some rows are unlabeled; "complete" for one that needs a
+        label for every row, such as a head.
     produces : {"embedding", "classification", "both", "neither"}
         ``embedding_``, ``transduction_``, both or neither.
     uses_graph : bool
@@ -66,16 +74,30 @@ class Declaration:
     quick : bool
         Whether ten thousand rows take seconds rather than minutes; comparisons take the quick
         methods unless others are named.
+    agreement : float
+        How closely fits agree whose rows were rotated, shifted, reordered or scaled, relative to
+        the size of the result. Looser for solutions found by descent.
+    scales_with_data : bool
+        Whether the embedding of twice the rows is twice the embedding; if False, scale has no
+        influence.
+    reorders : bool
+        Whether the result is the same for rows in another order, up to that order.
+    failed_checks : dict of str to str
+        Checks of scikit-learn's ``check_estimator`` that it may fail, each with the reason.
     """
 
     name: str
     purpose: str
-    labels: Literal["needs", "uses", "ignores"]
+    labels: Labels
     produces: Product
     uses_graph: bool = True
     only_in_fit: tuple[str, ...] = ()
     examples: tuple[Mapping[str, Any], ...] = ({},)
     quick: bool = True
+    agreement: float = 1e-8
+    scales_with_data: bool = False
+    reorders: bool = True
+    failed_checks: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def embeds(self) -> bool:
@@ -154,11 +176,23 @@ BORROWED: tuple[tuple[str, Declaration, Mapping[str, Any]], ...] = (
 
 
 def declare(declaration: Declaration) -> Callable[[Class], Class]:
-    """Declare an estimator class, which becomes known under its short name."""
+    """Declare an estimator class, which becomes known under its short name.
+
+    Raises
+    ------
+    InputError
+        If another class has that name.
+    """
 
     def register(estimator: Class) -> Class:
+        for one in _estimators.values():
+            if _qualified(one) != _qualified(estimator) and declaration.name == _name(one) != "":
+                raise InputError(
+                    f"The name {declaration.name!r} is taken by {_qualified(one)}: declare "
+                    f"{estimator.__name__} under another."
+                )
         estimator.declaration = declaration  # type: ignore[attr-defined]
-        _estimators.append(estimator)
+        _estimators[_qualified(estimator)] = estimator
         return stored(estimator)
 
     return register
@@ -167,10 +201,11 @@ def declare(declaration: Declaration) -> Callable[[Class], Class]:
 def stored(kind: Class) -> Class:
     """Allow objects of a class in model files.
 
-    Only for classes whose objects are data: nothing that their methods do may call what a file
-    chose.
+    Only for classes whose objects are data: none of their methods may call something that a file
+    names. An object that holds more than new rows need has a method ``for_new_rows``, which returns
+    what a compact file keeps of it.
     """
-    _stored.append(kind)
+    _stored[_qualified(kind)] = kind
     return kind
 
 
@@ -179,21 +214,27 @@ def declaration_of(estimator: Any) -> Declaration | None:
     return getattr(estimator, "declaration", None)
 
 
+def takes_partial_labels(estimator: Any) -> bool:
+    """Return whether an estimator declares that it makes use of a y with unlabeled rows."""
+    declaration = declaration_of(estimator)
+    return declaration is not None and declaration.labels in ("needs", "uses")
+
+
+def is_blind_to_labels(estimator: Any) -> bool:
+    """Return whether an estimator declares that its fit does not depend on labels."""
+    declaration = declaration_of(estimator)
+    return declaration is not None and declaration.labels == "ignores"
+
+
 def all_estimators() -> list[type]:
-    """Return every declared estimator class: labelfold's in a fixed order, then others."""
-    for home in HOMES:
-        importlib.import_module(home)
-
-    def place(estimator: type) -> int:
-        package = ".".join(estimator.__module__.split(".")[:2])
-        return HOMES.index(package) if package in HOMES else len(HOMES)
-
-    return sorted(_estimators, key=place)
+    """Return every declared estimator class: labelfold's own by package and module, then others."""
+    _load()
+    return sorted(_estimators.values(), key=_place)
 
 
 def all_methods() -> dict[str, type]:
     """Return the declared estimators that have a short name, by that name."""
-    return {one.declaration.name: one for one in all_estimators() if one.declaration.name}  # type: ignore[attr-defined]
+    return {_name(one): one for one in all_estimators() if _name(one)}
 
 
 def known_methods() -> dict[str, Method]:
@@ -207,3 +248,27 @@ def known_methods() -> dict[str, Method]:
         kind = getattr(importlib.import_module(module), title)
         known.setdefault(declaration.name, Method(kind, declaration, defaults))
     return known
+
+
+def all_stored() -> dict[str, type]:
+    """Return the classes whose objects may stand in model files, by qualified name."""
+    _load()
+    return dict(_stored)
+
+
+def _load() -> None:
+    for home in HOMES:
+        importlib.import_module(home)
+
+
+def _place(kind: type) -> tuple[int, str]:
+    home = ".".join(kind.__module__.split(".")[:2])
+    return HOMES.index(home) if home in HOMES else len(HOMES), _qualified(kind)
+
+
+def _name(estimator: type) -> str:
+    return str(estimator.declaration.name)  # type: ignore[attr-defined]
+
+
+def _qualified(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"

@@ -25,6 +25,7 @@ from labelfold import (
     hide_labels,
 )
 from labelfold.exceptions import GraphMismatchError
+from labelfold.methods import Declaration
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::labelfold.exceptions.DisconnectedGraphWarning",
@@ -120,7 +121,7 @@ def test_an_unsupervised_transformer_sees_no_labels(iris):
             return np.asarray(X)
 
     class PartialSpy(Spy):
-        takes_partial_labels = True
+        declaration = Declaration("", "a spy", labels="uses", produces="embedding")
 
     X, _, _, y = iris
     assert ManifoldClassifier(Spy()).fit(X, y).embedder_.y_ is None

@@ -26,6 +26,7 @@ from labelfold import CCDR, LabeledKFold, LaplacianEigenmaps, ManifoldClassifier
 from labelfold.evaluate import Comparison, FitRecord, compare
 from labelfold.intervals import wilson_interval
 from labelfold.labels import PartialLabels
+from labelfold.methods import Declaration
 from labelfold.plotting.comparison_display import ComparisonDisplay
 from labelfold.plotting.palette import OKABE_ITO
 from labelfold.reproduce.summary import mean_over_seeds
@@ -52,7 +53,7 @@ def blobs():
 class Stub(TransformerMixin, BaseEstimator):
     """The first columns of X; remembers what it was shown."""
 
-    takes_partial_labels = True
+    declaration = Declaration("", "a stub", labels="uses", produces="embedding")
 
     def __init__(self, n_components=2, seen=None):
         self.n_components = n_components
@@ -177,7 +178,7 @@ def test_labels_reach_only_methods_that_take_them(blobs):
     shown = []
 
     class Blind(Stub):
-        takes_partial_labels = False
+        declaration = None
 
         def fit(self, X, y=None):
             shown.append(y)

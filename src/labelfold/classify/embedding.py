@@ -1,6 +1,6 @@
 """Fit any embedder on points of which some are labelled, giving it the labels it understands.
 
-Embedders come in three kinds. Some take partial labels and say so (``takes_partial_labels``). Some
+Embedders come in three kinds. Some declare that they take partial labels. Some
 need a complete y, as scikit-learn's supervised transformers do: to them an unlabelled row would be
 a row of class -1, so they are fitted on the labelled rows alone. All others see no labels.
 """
@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, get_tags
 
-from labelfold.base import GraphEmbedder
 from labelfold.exceptions import InputError
 from labelfold.graph import NeighborGraph
 from labelfold.labels import PartialLabels
+from labelfold.methods import takes_partial_labels
 
 __all__ = ["as_array", "embed"]
 
@@ -51,19 +51,20 @@ def embed(
             if step is not None and step != "passthrough":
                 X = embed(step, X, y, labels, graph if number == last else None)
         return X
-    if isinstance(embedder, GraphEmbedder):
-        return embedder.fit(X, y, graph=graph).embedding_
+    given: dict[str, Any] = {}
     if graph is not None:
-        raise InputError(
-            f"graph was given, but {type(embedder).__name__} takes none: leave it out, or use an "
-            "embedder of labelfold."
-        )
-    if getattr(embedder, "takes_partial_labels", False):
-        return embedder.fit_transform(X, y)
+        if not hasattr(embedder, "build_graph"):
+            raise InputError(
+                f"graph was given, but {type(embedder).__name__} takes none: leave it out, or use "
+                "an embedder that stands on a graph."
+            )
+        given["graph"] = graph
+    if takes_partial_labels(embedder):
+        return embedder.fit_transform(X, y, **given)
     if get_tags(embedder).target_tags.required:
         return _embed_by_labeled(embedder, X, labels)
     try:
-        return embedder.fit_transform(X)
+        return embedder.fit_transform(X, **given)
     except ValueError as error:
         # Feature selectors need y and have no tag that says so, only scikit-learn's usual message.
         if "requires y" not in str(error):

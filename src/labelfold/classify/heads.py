@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelfold.exceptions import InputError
 from labelfold.labels.score_classifier import ScoreClassifierMixin
+from labelfold.methods import Declaration, declare
 
 __all__ = ["LeastSquaresClassifier", "make_head"]
 
@@ -27,6 +28,15 @@ N_NEIGHBORS = 3  # as in CCDR-2005 section 4
 CONSTANT = 1e-10  # a column that varies by less, relative to its size, is constant but for rounding
 
 
+@declare(
+    Declaration(
+        "",
+        "linear classifier by least squares, a head for maps",
+        labels="complete",
+        produces="neither",
+        uses_graph=False,
+    )
+)
 class LeastSquaresClassifier(ScoreClassifierMixin, BaseEstimator):
     """Linear classifier by least squares, one class against all others (CCDR-MC section V.A).
 

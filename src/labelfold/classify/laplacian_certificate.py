@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from labelfold.classify.laplacian_columns import LEAST_SHARE
+from labelfold.methods import stored
 from labelfold.solvers.certificates import EigenCertificate
 from labelfold.spectral.laplacian_basis import LaplacianBasis
 
@@ -18,6 +19,7 @@ CRITERIA = {
 }
 
 
+@stored
 @dataclass(frozen=True, eq=False)
 class LaplacianCertificate:
     """Evidence for a fitted :class:`LaplacianClassifier`.

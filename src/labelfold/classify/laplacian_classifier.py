@@ -204,8 +204,6 @@ class LaplacianClassifier(ScoreClassifierMixin, GraphEstimator):
     True
     """
 
-    takes_partial_labels = True
-
     def __init__(
         self,
         n_eigenvectors: float | int | str = 0.2,

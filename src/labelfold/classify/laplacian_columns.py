@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from labelfold.extend.nystrom import extend_unnormalized
 from labelfold.labels import PartialLabels
+from labelfold.methods import stored
 from labelfold.spectral.laplacian_basis import LaplacianBasis
 
 __all__ = ["LaplacianColumns"]
@@ -33,6 +34,7 @@ BLOCK_ENTRIES = 2**21  # of new points' columns that are held at a time
 LEAST_SHARE = 0.5
 
 
+@stored
 @dataclass(frozen=True, eq=False)
 class LaplacianColumns:
     """Columns over the points of a graph.

@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.decomposition import PCA
 from sklearn.utils import check_array, check_consistent_length, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -50,9 +51,8 @@ def _gives_scores(classifier: ManifoldClassifier) -> bool:
         "an embedding of all rows and a head fitted on the labeled ones",
         labels="needs",
         produces="both",
-        uses_graph=False,
         only_in_fit=("embedding_", "label_distributions_", "transduction_"),
-        examples=({}, {"head": "knn"}),
+        examples=({}, {"embedder": PCA(), "head": "knn"}),
     )
 )
 class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -98,8 +98,8 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ``predict`` is for new points and maps each by itself; it is there if the embedder has
     ``transform``. For the rows of fit use ``transduction_``, which is there always.
 
-    Embedders that take partial labels get them: those of this library, and any whose class says
-    ``takes_partial_labels = True``. Transformers that need a complete y (such as
+    Embedders that declare to take partial labels get them (:mod:`labelfold.methods`): those of this
+    library, and any of your own. Transformers that need a complete y (such as
     ``LinearDiscriminantAnalysis``) are fitted on the labelled rows and applied to all. All others
     see no labels. In a pipeline this holds for every step.
 
@@ -116,8 +116,6 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     >>> model.score(X[900:], y[900:]) > 0.9
     True
     """
-
-    takes_partial_labels = True
 
     def __init__(self, embedder: Any = None, *, head: Any = "linear") -> None:
         self.embedder = embedder

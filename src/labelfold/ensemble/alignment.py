@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import orthogonal_procrustes
 
+from labelfold.methods import stored
+
 __all__ = ["Motion", "align"]
 
 Array = NDArray[np.float64]
@@ -21,6 +23,7 @@ MOST_ROUNDS = 50
 SETTLED = 1e-10  # relative change of the mean map
 
 
+@stored
 @dataclass(frozen=True, eq=False)
 class Motion:
     """x -> scale (x - origin) rotation + target.

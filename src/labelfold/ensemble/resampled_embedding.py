@@ -33,7 +33,7 @@ from labelfold.exceptions import InputError
 from labelfold.labels import PartialLabels
 from labelfold.methods import Declaration, declare
 from labelfold.progress import Progress, show_progress
-from labelfold.spectral import CCDR
+from labelfold.spectral import CCDR, LaplacianEigenmaps
 from labelfold.spectral.eigenmap import EigenmapEmbedder
 from labelfold.threads import limit_threads
 
@@ -53,7 +53,15 @@ LEAST_NEIGHBORS = 3  # below it a neighbour graph falls apart
         produces="embedding",
         uses_graph=False,
         only_in_fit=("embedding_", "spread_", "subsamples_"),
-        examples=({}, {"n_subsamples": 2, "subsample_size": 15, "random_state": 0}),
+        examples=(
+            {},
+            {
+                "embedder": LaplacianEigenmaps(1),
+                "n_subsamples": 2,
+                "subsample_size": 15,
+                "random_state": 0,
+            },
+        ),
     )
 )
 class ResampledEmbedding(
@@ -154,8 +162,6 @@ class ResampledEmbedding(
     >>> spread.shape
     (3,)
     """
-
-    takes_partial_labels = True
 
     def __init__(
         self,

@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labelfold.methods import stored
+
 __all__ = ["ResamplingCertificate"]
 
 APART = 1.0  # relative distance from the mean map: beyond it a map has little in common with it
 
 
+@stored
 @dataclass(frozen=True, eq=False)
 class ResamplingCertificate:
     """Evidence for the mean of several maps.

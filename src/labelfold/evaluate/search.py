@@ -22,11 +22,13 @@ from sklearn.utils import _safe_indexing, check_consistent_length, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from labelfold.classify import ManifoldClassifier
 from labelfold.evaluate.shared_fits import SharedFit, build_graphs, fit_together, plan_fits
 from labelfold.evaluate.splits import hold_out
 from labelfold.exceptions import InputError
 from labelfold.graph import NeighborGraph
 from labelfold.labels import PartialLabels, hide_labels
+from labelfold.methods import Declaration, declare, takes_partial_labels
 from labelfold.progress import show_progress
 
 __all__ = ["TransductiveSearchCV"]
@@ -76,6 +78,22 @@ def _refitted_has(name: str) -> Any:
     return check
 
 
+@declare(
+    Declaration(
+        "",
+        "search over parameters of a transductive classifier, with every row in every fit",
+        labels="needs",
+        produces="classification",
+        uses_graph=False,
+        examples=(
+            {
+                "estimator": ManifoldClassifier(),
+                "param_grid": {"head": ["linear", "knn"]},
+                "cv": 2,
+            },
+        ),
+    )
+)
 class TransductiveSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Search over parameters of a transductive classifier, keeping every row in every fit.
 
@@ -303,8 +321,7 @@ class TransductiveSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _hide(self, y: ArrayLike, kept: NDArray[np.bool_]) -> NDArray[Any]:
         values = np.asarray(y)
-        takes_any = getattr(self.estimator, "takes_partial_labels", False)
-        if takes_any or values.dtype.kind not in "iu":
+        if takes_partial_labels(self.estimator) or values.dtype.kind not in "iu":
             return hide_labels(y, kept)
         # Estimators of scikit-learn know -1 only, also where it leaves {-1, 1}.
         return np.where(kept, values.astype(np.int64), -1)

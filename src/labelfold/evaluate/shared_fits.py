@@ -17,13 +17,13 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from labelfold.base import GraphEmbedder
 from labelfold.classify import LaplacianClassifier, ManifoldClassifier
 from labelfold.classify.embedding import as_array, embed
 from labelfold.classify.laplacian_scores import largest_number
 from labelfold.graph import NeighborGraph
 from labelfold.graph.fingerprint import fingerprint
 from labelfold.labels import PartialLabels
+from labelfold.methods import is_blind_to_labels
 from labelfold.spectral.laplacian_basis import LaplacianBasis
 
 __all__ = ["SharedFit", "build_graphs", "fit_together", "plan_fits"]
@@ -174,7 +174,7 @@ def _sees_labels(model: Any) -> bool:
     if isinstance(model, LaplacianClassifier):
         return False
     embedder = model.embedder if isinstance(model, ManifoldClassifier) else None
-    return not isinstance(embedder, GraphEmbedder) or embedder.takes_partial_labels
+    return not is_blind_to_labels(embedder)
 
 
 def _graph_maker(model: Any) -> Any:

@@ -17,6 +17,7 @@ from sklearn.utils import check_consistent_length, check_random_state
 
 from labelfold.exceptions import InputError
 from labelfold.labels import PartialLabels
+from labelfold.methods import stored
 
 __all__ = ["LabeledKFold", "draw_labeled"]
 
@@ -73,6 +74,7 @@ def draw_labeled(
     return np.sort(np.concatenate(drawn))
 
 
+@stored
 class LabeledKFold(BaseCrossValidator):
     """Folds of the labelled rows, with every unlabelled row in every training set.
 

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from labelfold.graph.weights import relative_heat
+from labelfold.methods import stored
 
 __all__ = ["LocalAverage", "ReadOnly", "first_least"]
 
@@ -34,6 +35,7 @@ class ReadOnly:
         self.__post_init__()
 
 
+@stored
 @dataclass(frozen=True, eq=False)
 class LocalAverage(ReadOnly):
     """A weighted mean of the neighbours' coordinates, from distances alone.

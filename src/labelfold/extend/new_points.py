@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from labelfold.extend.local_average import LocalAverage
 from labelfold.extend.regression import KernelRegression
 from labelfold.graph import NeighborGraph
+from labelfold.methods import stored
 
 __all__ = ["NewPoints"]
 
 Array = NDArray[np.float64]
 
 
+@stored
 class NewPoints:
     """The map for new points, fitted when first asked for: it can cost more than the embedding.
 

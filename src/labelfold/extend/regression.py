@@ -22,6 +22,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from labelfold.exceptions import InputError
 from labelfold.extend.local_average import ReadOnly, first_least
 from labelfold.graph.point_space import Metric, PointSpace, Rows, middle, number_equal_rows
+from labelfold.methods import stored
 from labelfold.progress import Progress, report_nothing
 from labelfold.solvers.ridge import leave_one_out
 
@@ -44,6 +45,7 @@ DIRECT_FEATURES = 32  # up to which differences are as quick as the expanded |x|
 ENTRIES_AT_ONCE = 2**22  # of the kernel, while new rows are mapped
 
 
+@stored
 @dataclass(frozen=True, eq=False)
 class KernelRegression(ReadOnly):
     """A smooth map from rows to coordinates; make it with :meth:`fit`.
@@ -192,6 +194,7 @@ class KernelRegression(ReadOnly):
         )
 
 
+@stored
 @dataclass(frozen=True, eq=False)
 class _Frame(ReadOnly):
     """Where rows are measured from and in what unit, so that squares neither overflow nor cancel.

@@ -31,6 +31,7 @@ from labelfold.graph.neighbors import NeighborIndex
 from labelfold.graph.point_space import PointSpace, number_equal_rows
 from labelfold.graph.search import make_index
 from labelfold.labels import PartialLabels
+from labelfold.methods import Declaration, declare
 from labelfold.progress import Progress, show_progress
 from labelfold.threads import limit_threads
 
@@ -43,6 +44,16 @@ Array = NDArray[np.float64]
 Numbers = NDArray[np.intp]
 
 
+@declare(
+    Declaration(
+        "",
+        "how many dimensions the rows have, and those of each class",
+        labels="uses",
+        produces="neither",
+        uses_graph=False,
+        examples=({"random_state": 0},),
+    )
+)
 class IntrinsicDimension(BaseEstimator):
     """Intrinsic dimension and entropy of points, from the growth of their k-NN graph.
 

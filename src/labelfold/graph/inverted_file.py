@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from labelfold.graph.neighbors import ExactIndex, PointIndex, SearchReport, others_than
 from labelfold.graph.point_space import PointSpace, Rows, middle
+from labelfold.methods import stored
 from labelfold.threads import limit_threads
 
 __all__ = ["InvertedFileIndex", "faiss_is_installed"]
@@ -36,6 +37,7 @@ class RecallNotReachedError(RuntimeError):
     """So many lists must be scanned that an exact search is as quick."""
 
 
+@stored
 class InvertedFileIndex(PointIndex):
     """Approximate Euclidean (or cosine) search over dense rows.
 

@@ -32,11 +32,13 @@ from labelfold.graph.weights import (
     edge_weights,
     relative_heat,
 )
+from labelfold.methods import stored
 from labelfold.progress import Progress, report_nothing, show_progress
 
 __all__ = ["GraphRecipe", "GraphStatistics", "NeighborGraph"]
 
 
+@stored
 @dataclass(frozen=True, eq=False)
 class GraphRecipe:
     """The parameters that determine a graph; see :meth:`NeighborGraph.build`."""
@@ -58,6 +60,7 @@ class GraphRecipe:
         return ""
 
 
+@stored
 @dataclass(frozen=True, eq=False)
 class NeighborGraph:
     """A symmetric weighted neighbour graph that can also place new points among its own.

@@ -24,6 +24,7 @@ from labelfold.graph.group_means import distances_of_means
 from labelfold.graph.near_pairs import near_pairs
 from labelfold.graph.neighbor_index import NeighborIndex, Pairs, SearchReport
 from labelfold.graph.point_space import LEAST_ENTRY, PointSpace, Rows, middle, rows_are_equal
+from labelfold.methods import stored
 from labelfold.threads import limit_threads
 
 __all__ = [
@@ -291,6 +292,7 @@ class PointIndex(ABC):
         return np.take_along_axis(indices, order, axis=1), np.take_along_axis(exact, order, axis=1)
 
 
+@stored
 class ExactIndex(PointIndex):
     """Exact search with scikit-learn: a k-d tree in few dimensions, else pairwise reduction."""
 

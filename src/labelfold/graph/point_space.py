@@ -22,6 +22,7 @@ from sklearn.metrics.pairwise import paired_euclidean_distances
 from sklearn.preprocessing import normalize
 
 from labelfold.exceptions import InputError
+from labelfold.methods import stored
 
 __all__ = [
     "LEAST_ENTRY",
@@ -43,6 +44,7 @@ LEAST_ENTRY = 1e-152  # the largest entry being below it, they vanish
 PAIRS_AT_ONCE = 2**17  # entries gathered while distances are measured: they fit the cache
 
 
+@stored
 @dataclass(frozen=True, eq=False)
 class PointSpace:
     """A metric together with the way to search and to measure it.

@@ -13,10 +13,12 @@ from labelfold.graph.edges import keep_nearest, row_numbers, symmetrize
 from labelfold.graph.furthest import Furthest, lowest_if_touching
 from labelfold.graph.group_means import average, means_apart
 from labelfold.graph.neighbors import Pairs, SearchReport, same_entries, shortest_of_each, to_rows
+from labelfold.methods import stored
 
 __all__ = ["PrecomputedIndex"]
 
 
+@stored
 class PrecomputedIndex:
     """Distances given by the caller, sparse as ``KNeighborsTransformer`` makes them, or dense."""
 

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from labelfold.graph.neighbor_graph import NeighborGraph
 from labelfold.graph.precomputed import PrecomputedIndex
+from labelfold.methods import stored
 
 __all__ = ["QueryGraph"]
 
@@ -17,6 +18,7 @@ KEPT = ("scale", "recipe", "index", "equal_groups")
 DERIVED = ("pieces", "statistics")
 
 
+@stored
 class QueryGraph(NeighborGraph):
     """What is left of a graph in a file saved with ``compact=True``.
 

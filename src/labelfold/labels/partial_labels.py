@@ -18,12 +18,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import DataConversionWarning
 
 from labelfold.exceptions import InputError
+from labelfold.methods import stored
 
 __all__ = ["PartialLabels", "hide_labels"]
 
 UNLABELED = -1
 
 
+@stored
 @dataclass(frozen=True, eq=False)
 class PartialLabels:
     """Labels of some rows, as integer codes into the classes that occur.

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from labelfold.exceptions import InputError
 from labelfold.labels import PartialLabels
+from labelfold.methods import stored
 from labelfold.solvers.distance_certificate import DistanceErrors, compare_lengths
 from labelfold.solvers.distance_problem import DistanceProblem
 from labelfold.solvers.sides import AnchorSides, HalfSpaces
@@ -23,6 +24,7 @@ Array = NDArray[np.float64]
 Numbers = NDArray[np.intp]
 
 
+@stored
 @dataclass(frozen=True, eq=False)
 class Separation:
     """Sides of the labelled points.

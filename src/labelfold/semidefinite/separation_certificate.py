@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from labelfold.methods import stored
 from labelfold.solvers.distance_certificate import DistanceErrors, UnfoldingCertificate
 
 __all__ = ["SeparationCertificate"]
 
 
+@stored
 @dataclass(frozen=True)
 class SeparationCertificate(UnfoldingCertificate):
     """Evidence for a separation map; distances and sides apart.

@@ -63,6 +63,10 @@ NORMALS = ("axes", "anchors")
                 "max_iter": 40,
             },
         ),
+        failed_checks=dict.fromkeys(
+            (f"check_estimator_sparse_{kind}" for kind in ("tag", "array", "matrix")),
+            "equal rows have different labels, which hard sides refuse",
+        ),
     )
 )
 class IsometricSeparationMap(ScoreClassifierMixin, Unfolder):
@@ -205,7 +209,6 @@ class IsometricSeparationMap(ScoreClassifierMixin, Unfolder):
     True
     """
 
-    takes_partial_labels = True
     solver = "lowrank"
     local_angles = False
     starts: ClassVar[tuple[str, ...]] = ("auto", "geodesic", "ridge", "random")

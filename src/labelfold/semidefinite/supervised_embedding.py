@@ -159,7 +159,6 @@ class SupervisedSemidefiniteEmbedding(Unfolder):
     (5, 2)
     """
 
-    takes_partial_labels = True
     local_angles = False
 
     def __init__(

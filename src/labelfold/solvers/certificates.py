@@ -7,12 +7,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from labelfold.methods import stored
+
 __all__ = ["EigenCertificate", "fragile_coordinates", "pair_tolerances"]
 
 FINEST = 1e-12  # tolerance that is asked of a residual anywhere
 FRAGILE = 0.1  # |1 - lambda| below which the extension to new points divides by next to nothing
 
 
+@stored
 @dataclass(frozen=True, eq=False)
 class EigenCertificate:
     """Evidence for a set of eigenpairs.

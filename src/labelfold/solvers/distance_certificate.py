@@ -7,6 +7,7 @@ from dataclasses import astuple, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from labelfold.methods import stored
 from labelfold.solvers.distance_problem import DistanceProblem
 
 __all__ = ["DistanceErrors", "UnfoldingCertificate", "compare_lengths", "measure_errors"]
@@ -14,6 +15,7 @@ __all__ = ["DistanceErrors", "UnfoldingCertificate", "compare_lengths", "measure
 Array = NDArray[np.float64]
 
 
+@stored
 @dataclass(frozen=True)
 class DistanceErrors:
     """Relative errors of the distances that had to be kept.
@@ -80,6 +82,7 @@ def _errors(q: Array, d: Array) -> DistanceErrors:
     )
 
 
+@stored
 @dataclass(frozen=True)
 class UnfoldingCertificate:
     """Evidence for an unfolding.

@@ -142,8 +142,6 @@ class CCDR(EigenmapEmbedder):
     ((500, 2), (2, 2))
     """
 
-    takes_partial_labels = True
-
     def __init__(
         self,
         n_components: int | str = 2,

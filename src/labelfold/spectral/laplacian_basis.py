@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from labelfold.exceptions import GraphMismatchError
 from labelfold.graph import NeighborGraph
 from labelfold.graph.adjacency import SparseAdjacency
+from labelfold.methods import stored
 from labelfold.progress import Progress, report_nothing
 from labelfold.solvers.certificates import EigenCertificate
 from labelfold.solvers.eigen import positive_eigenpairs
@@ -24,6 +25,7 @@ __all__ = ["LaplacianBasis"]
 TOLERANCE = 1e-4  # on the residuals: a classifier gains nothing from more
 
 
+@stored
 @dataclass(frozen=True, eq=False)
 class LaplacianBasis:
     """Eigenvectors of a graph's Laplacian with the smallest eigenvalues above zero.

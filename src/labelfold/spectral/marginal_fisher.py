@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -163,8 +163,6 @@ class MarginalFisherAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     >>> bool(abs(inner - outer) > 0.9)
     True
     """
-
-    takes_partial_labels: ClassVar[bool] = True
 
     components_: Array
     mean_: Array

@@ -150,7 +150,6 @@ class SupervisedLLE(GraphEmbedder):
     ((500, 2), (500, 12))
     """
 
-    takes_partial_labels = True
     graph_parameters: ClassVar[tuple[str, ...]] = ("n_neighbors", "neighbor_search", "random_state")
     metric = "euclidean"  # weights need coordinates
 

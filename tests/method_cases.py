@@ -1,0 +1,26 @@
+"""The cases of the shared suites: every declared estimator with each of its examples."""
+
+import pytest
+from sklearn.base import clone
+
+from labelfold.methods import all_estimators
+
+
+def estimators(wanted=lambda declaration: True):
+    """Return an unfitted estimator for every example of every declaration that is wanted."""
+    return [
+        estimator(**{name: clone(value, safe=False) for name, value in example.items()})
+        for estimator in all_estimators()
+        if wanted(estimator.declaration)
+        for example in estimator.declaration.examples
+    ]
+
+
+def cases(wanted=lambda declaration: True):
+    """Return the same as parameters of tests, named by class and number of the example."""
+    numbers, params = {}, []
+    for estimator in estimators(wanted):
+        name = type(estimator).__name__
+        numbers[name] = numbers.get(name, -1) + 1
+        params.append(pytest.param(estimator, id=f"{name}-{numbers[name]}"))
+    return params
