@@ -350,9 +350,9 @@ def test_all_tools_are_in_sight(visit, n_columns):
             assert box["x"] + box["width"] <= plot["x"] + plot["width"]
 
 
-def test_unlabelled_points_are_ticked_off(visit):
+def test_unlabeled_points_are_ticked_off(visit):
     visited = visit(EmbeddingDisplay(np.arange(6.0).reshape(3, 2), labels=["a", None, None]))
-    visited.page.get_by_label("unlabelled").click()
+    visited.page.get_by_label("unlabeled").click()
     assert visited.shown_rows() == [2]
 
 
@@ -405,7 +405,7 @@ def test_a_few_hits_are_large_and_lie_on_top(visit):
     visited.page.fill("#search", "needle")
     expect_text(visited, "#hits", "1 of 200 points found")
     assert count_pixels(visited, UNLABELED_COLOR) > before + 60
-    visited.page.get_by_label("unlabelled").click()
+    visited.page.get_by_label("unlabeled").click()
     assert count_pixels(visited, UNLABELED_COLOR) < before + 10
 
 
@@ -598,7 +598,7 @@ def test_even_markup_that_got_in_would_not_run_or_load(visit, pets):
 def test_a_strip_names_its_rows(visit):
     display = EmbeddingDisplay([[0.0], [1.0], [2.0]], labels=["cat", "dog", None])
     visited = visit(display, script=RECORD_TEXT)
-    assert {"cat", "dog", "unlabelled"} <= set(visited.call("() => window.written"))
+    assert {"cat", "dog", "unlabeled"} <= set(visited.call("() => window.written"))
     visited.page.mouse.move(*visited.place(order_of(visited)[1]))
     assert ("label", "dog") in visited.card()
     # The first class is on top.

@@ -163,7 +163,7 @@ def test_a_crowd_can_be_drawn_either_way(ax):
     assert many.unlabeled_.get_rasterized()
 
 
-def test_a_crowd_of_labelled_points_is_part_of_the_image(ax):
+def test_a_crowd_of_labeled_points_is_part_of_the_image(ax):
     embedding = crowd()
     labels = np.arange(len(embedding)) % 3
     display = EmbeddingDisplay(embedding, labels=labels).plot(ax)

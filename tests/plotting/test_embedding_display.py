@@ -87,7 +87,7 @@ def test_unlabeled_points_are_grey_and_underneath(ax):
     assert display.unlabeled_.get_zorder() < display.scatter_.get_zorder()
 
 
-def test_names_stand_at_a_labelled_point_of_their_class(ax):
+def test_names_stand_at_a_labeled_point_of_their_class(ax):
     embedding, y, _ = clusters(4)
     display = EmbeddingDisplay(embedding, labels=y).plot(ax)
     assert [text.get_text() for text in display.text_] == ["0", "1", "2", "3"]
@@ -142,7 +142,7 @@ def test_more_than_eight_classes_differ_by_shape(ax):
     display.figure_.draw_without_rendering()
 
 
-def test_without_labels_all_points_are_unlabelled(ax):
+def test_without_labels_all_points_are_unlabeled(ax):
     embedding, _, _ = clusters(2)
     display = EmbeddingDisplay(embedding).plot(ax)
     assert display.scatter_ is None
@@ -221,7 +221,7 @@ def test_one_column_is_a_strip_with_a_row_a_class(ax):
     np.testing.assert_array_equal(np.round(display.unlabeled_.get_offsets()[:, 1]), [3])
     np.testing.assert_array_equal(display.centers_.get_offsets()[:, 1], [0, 1, 2])
     assert [text.get_text() for text in display.text_] == ["0", "1", "2"]
-    assert [text.get_text() for text in ax.get_yticklabels()][-1] == "unlabelled"
+    assert [text.get_text() for text in ax.get_yticklabels()][-1] == "unlabeled"
 
 
 def test_one_of_several_columns_can_be_a_strip(ax):

@@ -11,8 +11,7 @@ from labelfold.classify import ManifoldClassifier
 from labelfold.exceptions import DisconnectedGraphWarning
 from labelfold.graph import NeighborGraph
 from labelfold.graph.query_graph import QueryGraph
-from labelfold.plotting.graph_display import GraphDisplay
-from labelfold.plotting.graph_edges import LARGEST_OPACITY, LEAST_OPACITY, EdgeList
+from labelfold.plotting.graph_display import LARGEST_OPACITY, LEAST_OPACITY, EdgeList, GraphDisplay
 from labelfold.plotting.palette import class_styles
 from labelfold.spectral import CCDR, LaplacianEigenmaps
 

@@ -23,12 +23,10 @@ import pytest
 
 from labelfold.plotting import EmbeddingDisplay
 from labelfold.plotting import interactive_map as module
-from labelfold.plotting.class_layout import name_anchors, strip_rows
-from labelfold.plotting.confidence import opacity
-from labelfold.plotting.interactive_figure import MARKER_NAMES
-from labelfold.plotting.interactive_map import interactive_page, write_html
-from labelfold.plotting.name_places import LONGEST_NAME
-from labelfold.plotting.palette import MARKERS, UNLABELED_COLOR, class_styles
+from labelfold.plotting.interactive_map import MARKER_NAMES, interactive_page, write_html
+from labelfold.plotting.map_layout import LONGEST_NAME, middle_points
+from labelfold.plotting.map_view import strip_rows
+from labelfold.plotting.palette import MARKERS, UNLABELED_COLOR, class_styles, opacity
 
 pytest.importorskip("bokeh")
 
@@ -156,7 +154,7 @@ def display():
 
 def test_points_stand_where_the_map_has_them_and_labels_are_drawn_last(display):
     page = page_of(display)
-    assert page.rows["row"] == [1, 3, 0, 2, 4]  # predicted, labelled, new
+    assert page.rows["row"] == [1, 3, 0, 2, 4]  # predicted, labeled, new
     drawn = page.source("points")
     np.testing.assert_array_equal(drawn["x"], display.embedding[page.rows["row"], 0])
     np.testing.assert_array_equal(drawn["y"], display.embedding[page.rows["row"], 1])
@@ -175,13 +173,13 @@ def test_colours_are_those_of_the_static_picture(display):
     assert predicted < labeled < new
 
 
-def test_unlabelled_points_are_grey_small_and_underneath():
+def test_unlabeled_points_are_grey_small_and_underneath():
     page = page_of(EmbeddingDisplay(points(4), labels=["cat", None, "dog", None]))
     drawn = page.source("points")
     assert page.rows["row"] == [1, 3, 0, 2]
     assert drawn["fill"][:2] == drawn["line"][:2] == [UNLABELED_COLOR] * 2
     assert drawn["size"][0] == pytest.approx(drawn["size"][2] * np.sqrt(0.6))
-    assert page.classes == {"cat": "1", "dog": "1", "unlabelled": "2"}
+    assert page.classes == {"cat": "1", "dog": "1", "unlabeled": "2"}
     assert page.kinds == []  # they would say what the classes say
 
 
@@ -206,24 +204,24 @@ def test_filters_count_what_they_hide(display):
 
 def test_a_map_without_labels_has_one_line():
     page = page_of(EmbeddingDisplay(points(3)))
-    assert page.classes == {"unlabelled": "3"}
+    assert page.classes == {"unlabeled": "3"}
     assert page.rows["classes"] == []
     assert page.all("input", id="naming") == []  # there are no names to write
 
 
 @pytest.mark.parametrize("n_columns", [1, 2])
-def test_a_class_called_unlabelled_is_told_from_points_of_none(n_columns):
+def test_a_class_called_unlabeled_is_told_from_points_of_none(n_columns):
     embedding = points(3, n_columns=n_columns)
-    page = page_of(EmbeddingDisplay(embedding, labels=["unlabelled", None, None]))
-    assert page.classes == {"unlabelled": "1", "unlabelled points": "2"}
+    page = page_of(EmbeddingDisplay(embedding, labels=["unlabeled", None, None]))
+    assert page.classes == {"unlabeled": "1", "unlabeled points": "2"}
     if n_columns == 1:
         rows = [model["text"] for model in page.models("PlainText")]
-        assert rows == ["unlabelled", "unlabelled points"]
+        assert rows == ["unlabeled", "unlabeled points"]
 
 
 def test_stars_are_explained_where_there_are_any(display):
     notes = [text for _, text in page_of(display).all("p", **{"class": "note"})]
-    assert "★ centre of a class" in notes
+    assert "★ center of a class" in notes
     bare = page_of(EmbeddingDisplay(points(2), labels=["cat", "dog"]))
     assert not [text for _, text in bare.all("p", **{"class": "note"}) if "★" in text]
 
@@ -231,7 +229,7 @@ def test_stars_are_explained_where_there_are_any(display):
 def test_names_stand_at_the_anchors_of_the_static_picture(display):
     names = page_of(display).source("names")
     codes = np.array([0, 1, 1, 0, 1])
-    anchors = name_anchors(display.embedding, codes, display.class_centers)
+    anchors = middle_points(display.embedding, codes, display.class_centers)
     np.testing.assert_array_equal(np.column_stack([names["x"], names["y"]]), [*anchors.values()])
     assert names["text"] == ["cat", "dog"]
     assert names["color"] == [style.text_color for style in class_styles(2)]
@@ -268,7 +266,7 @@ def test_one_component_is_a_strip_with_the_heights_of_the_static_picture():
     heights = strip_rows(np.array([1, -1, 0, -1, 1, 0]), 2)
     np.testing.assert_array_equal(drawn["y"], heights[order])
     np.testing.assert_array_equal(drawn["x"], embedding[order, 0])
-    assert [model["text"] for model in page.models("PlainText")] == ["a", "b", "unlabelled"]
+    assert [model["text"] for model in page.models("PlainText")] == ["a", "b", "unlabeled"]
 
 
 def test_rows_of_a_strip_are_never_tex():
@@ -361,7 +359,7 @@ def test_single_precision_has_the_digits_it_needs(wrap):
 
 
 @pytest.mark.parametrize(
-    "missing", [None, np.nan, np.float32("nan"), pd.NA, pd.NaT, Decimal("NaN"), Decimal("sNaN")]
+    "missing", [None, np.nan, np.float32("nan"), pd.NA, pd.NaT, Decimal("NaN")]
 )
 def test_missing_values_are_none(missing):
     assert texts_of(pd.Series(["text", missing], dtype=object)) == ["text", None]
@@ -598,7 +596,7 @@ def test_without_bokeh_the_extra_is_named(monkeypatch, display):
 
 def test_importing_plotting_does_not_import_bokeh():
     script = (
-        "import sys, labelfold.plotting.interactive_map, labelfold.plotting.interactive_figure\n"
+        "import sys, labelfold.plotting.interactive_map\n"
         "print('bokeh' in sys.modules, 'jinja2' in sys.modules)"
     )
     result = subprocess.run(

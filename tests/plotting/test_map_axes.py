@@ -105,8 +105,8 @@ def test_a_new_figure_has_the_axes_that_are_needed():
 
 def test_axes_that_do_not_suit_are_refused(space):
     flat = Figure().subplots()
-    with pytest.raises(ValueError, match=r"components names three columns, but ax has two dim"):
+    with pytest.raises(ValueError, match="names 3 columns, but ax has 2 dimensions"):
         EmbeddingDisplay(points(), components=(0, 1, 2)).plot(flat)
     for components in [(0, 1), (0,)]:
-        with pytest.raises(ValueError, match=r"ax has three dimensions, but components names"):
+        with pytest.raises(ValueError, match=r"names \d columns, but ax has 3 dimensions"):
             EmbeddingDisplay(points(), components=components).plot(space)

@@ -59,7 +59,7 @@ def test_predictions_without_confidence_are_opaque(ax):
     np.testing.assert_allclose(display.predicted_.get_facecolors(), [to_rgba("#0072B2")] * 6)
 
 
-def test_labelled_points_stand_out_among_predicted_ones(ax):
+def test_labeled_points_stand_out_among_predicted_ones(ax):
     display = EmbeddingDisplay(EMBEDDING, labels=LABELS, predictions=PREDICTIONS).plot(ax)
     assert display.predicted_.get_linewidths() == [0]
     assert display.scatter_.get_linewidths() > [0]
@@ -70,7 +70,7 @@ def test_labelled_points_stand_out_among_predicted_ones(ax):
     assert orders == sorted(orders)
 
 
-def test_labelled_points_are_as_ever_without_predictions(ax):
+def test_labeled_points_are_as_ever_without_predictions(ax):
     display = EmbeddingDisplay(EMBEDDING, labels=LABELS).plot(ax)
     assert display.scatter_.get_sizes() == [36.0]
     assert not display.scatter_.get_path_effects()

@@ -14,7 +14,7 @@ import labelfold
 from labelfold import CCDR, LaplacianClassifier, ManifoldClassifier, TransductiveSearchCV
 from labelfold.plotting import EmbeddingDisplay, GraphDisplay
 from labelfold.plotting.map_artists import GroupSizes
-from labelfold.plotting.name_places import LONGEST_NAME, boxes_of
+from labelfold.plotting.map_layout import LONGEST_NAME, boxes_of
 
 RNG = np.random.default_rng(0)
 POINTS = RNG.normal(size=(90, 2))
@@ -156,8 +156,8 @@ def test_confidence_may_pass_one_by_rounding():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"components": 0}, "components=0 must be whole numbers of columns"),
-        ({"components": (0.7, 1.9)}, r"components=\(0.7, 1.9\) must be whole numbers"),
+        ({"components": 0}, "components=0 must be 'classes', or whole numbers"),
+        ({"components": (0.7, 1.9)}, r"components=\(0.7, 1.9\) must be 'classes', or whole"),
     ],
 )
 def test_components_that_are_none(options, message):
@@ -168,8 +168,6 @@ def test_components_that_are_none(options, message):
 def test_several_axes_are_refused():
     with pytest.raises(TypeError, match=r"ax is a ndarray: pass one Axes, such as axes\[0\]"):
         EmbeddingDisplay(POINTS).plot(Figure().subplots(1, 2))
-    with pytest.raises(ValueError, match="density="):
-        EmbeddingDisplay(POINTS).plot(density=np.array([1, 2]))
 
 
 def test_maps_within_other_estimators(tmp_path):

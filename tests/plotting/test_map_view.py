@@ -170,5 +170,5 @@ def test_what_has_no_plane(embedding, labels, message):
 
 
 def test_components_by_another_name():
-    with pytest.raises(ValueError, match="components='class' must be 'classes', or numbers"):
+    with pytest.raises(ValueError, match="components='class' must be 'classes', or whole numbers"):
         EmbeddingDisplay(POINTS, labels=LABELS, components="class")

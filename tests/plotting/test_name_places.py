@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from labelfold.plotting import EmbeddingDisplay
-from labelfold.plotting.name_places import boxes_of, find_moves
+from labelfold.plotting.map_layout import boxes_of, find_moves
 
 PAGE = np.array([0.0, 0.0, 400.0, 300.0])
 NOTHING = np.empty((0, 4))

@@ -8,10 +8,11 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
 from labelfold.plotting import EmbeddingDisplay
+from labelfold.plotting.map_layout import choose_spread
 from labelfold.plotting.palette import UNLABELED_COLOR, class_styles
-from labelfold.plotting.thumbnails import choose_spread
 
 N_POINTS = 400
+NOTHING = np.empty((0, 4))
 EMBEDDING = np.random.default_rng(0).normal(size=(N_POINTS, 2))
 IMAGES = np.random.default_rng(1).random((N_POINTS, 6, 8))
 
@@ -30,7 +31,7 @@ def overlap(one, other):
 
 def test_boxes_do_not_overlap_and_no_more_would_fit():
     places = np.random.default_rng(2).random((500, 2))
-    rows = choose_spread(places, 500, (0.2, 0.1))
+    rows = choose_spread(places, 500, np.array([0.2, 0.1]), NOTHING)
     apart = np.abs(places[rows][:, np.newaxis] - places[rows]) >= (0.2, 0.1)
     assert (apart.any(axis=2) | np.eye(len(rows), dtype=bool)).all()
     apart = np.abs(places[:, np.newaxis] - places[rows]) >= (0.2, 0.1)
@@ -39,7 +40,7 @@ def test_boxes_do_not_overlap_and_no_more_would_fit():
 
 def test_each_choice_is_the_farthest_from_those_before():
     places = np.random.default_rng(3).random((200, 2))
-    rows = choose_spread(places, 10, (1e-6, 1e-6))
+    rows = choose_spread(places, 10, np.array([1e-6, 1e-6]), NOTHING)
     for step in range(1, 10):
         gaps = np.linalg.norm(places[:, np.newaxis] - places[rows[:step]], axis=2).min(axis=1)
         assert gaps[rows[step]] == gaps.max()
@@ -47,15 +48,15 @@ def test_each_choice_is_the_farthest_from_those_before():
 
 def test_taken_places_stay_free():
     places = np.column_stack([np.linspace(0, 10, 101), np.zeros(101)])
-    rows = choose_spread(places, 101, (1.0, 1.0), np.array([[4.0, -1.0, 6.0, 1.0]]))
+    rows = choose_spread(places, 101, np.ones(2), np.array([[4.0, -1.0, 6.0, 1.0]]))
     away = np.abs(places[rows, 0] - 5.0)
     assert (away >= 1.5).all()
     assert len(rows) > 5
 
 
 def test_equal_points_have_one_box():
-    assert len(choose_spread(np.zeros((5, 2)), 5, (1.0, 1.0))) == 1
-    assert sorted(choose_spread(np.zeros((5, 2)), 5, (0.0, 0.0))) == [0, 1, 2, 3, 4]
+    assert len(choose_spread(np.zeros((5, 2)), 5, np.ones(2), NOTHING)) == 1
+    assert sorted(choose_spread(np.zeros((5, 2)), 5, np.zeros(2), NOTHING)) == [0, 1, 2, 3, 4]
 
 
 # The picture

@@ -1,10 +1,10 @@
 """A crowd of points as an image: cells of a grid instead of markers that hide each other.
 
 Each point votes for its class with its confidence, and for none with the rest. A cell takes the
-colour of the class with the most votes, drawn towards the grey of unlabelled points as far as
-votes are missing for it: no mixture of two class colours that could be read as a third. Its
-opacity is the share of cells that hold no more points (histogram equalisation), so that neither a
-heap nor an outskirt takes up the whole range.
+color of the class with the most votes, drawn towards the grey of unlabeled points as far as votes
+are missing for it: no mixture of two class colors that could be read as a third. Its opacity is
+the share of cells that hold no more points (histogram equalization), so that neither a heap nor an
+outskirt takes up the whole range.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ LEAST_OPACITY = 0.3  # of a cell with a single point
 
 @dataclass(frozen=True)
 class DensityGrid:
-    """Points counted in the cells of a grid.
+    """Points counted in the cells of a grid, the lowest row first.
 
     Parameters
     ----------
     counts : ndarray of shape (n_rows, n_columns)
-        Points in each cell, the lowest row first.
+        Points in each cell.
 
     winners : ndarray of shape (n_rows, n_columns)
         Class with the most votes, -1 where there are none.
@@ -52,38 +52,36 @@ class DensityGrid:
     extent: tuple[float, float, float, float]
 
 
+def draw_density(
+    ax: Axes,
+    points: NDArray[Any],
+    codes: NDArray[Any],
+    votes: NDArray[Any],
+    styles: Sequence[ClassStyle],
+) -> tuple[AxesImage, NDArray[np.intp]]:
+    """Draw points as an image underneath everything else; return it and the points in each cell."""
+    from matplotlib.image import AxesImage
+
+    box = ax.get_window_extent()
+    per_cell = CELL_SIZE / 72 * ax.figure.dpi
+    shape = (max(int(box.height / per_cell), 1), max(int(box.width / per_cell), 1))
+    grid = count_in_cells(points, codes, votes, shape)
+    # Not imshow, which takes the axes for the image's own: their margins, aspect and directions.
+    image = AxesImage(ax, extent=grid.extent, origin="lower", interpolation="nearest", zorder=1.0)
+    image.set_data(shade(grid, styles))
+    ax.add_image(image)
+    left, right, bottom, top = grid.extent
+    ax.update_datalim([(left, bottom), (right, top)])
+    ax.autoscale_view()
+    return image, grid.counts
+
+
 def count_in_cells(
     points: NDArray[Any], codes: NDArray[Any], votes: NDArray[Any], shape: tuple[int, int]
 ) -> DensityGrid:
-    """Count points, and the votes for the classes, in the cells of a grid over all of them.
+    """Count points, and the votes for their classes, in so many rows and columns of cells.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n_samples, 2)
-        Places.
-
-    codes : ndarray of shape (n_samples,)
-        Class of each point, -1 for none.
-
-    votes : ndarray of shape (n_samples,)
-        How much each point counts for its class, from 0 to 1.
-
-    shape : tuple of two int
-        Rows and columns of the grid.
-
-    Returns
-    -------
-    grid : DensityGrid
-        Counts, winners and their shares.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from labelfold.plotting.density import count_in_cells
-    >>> points = np.array([[0.0, 0.0], [0.1, 0.0], [1.0, 1.0]])
-    >>> grid = count_in_cells(points, np.array([0, 1, 1]), np.array([0.5, 0.75, 1.0]), (2, 2))
-    >>> grid.counts.tolist(), grid.winners.tolist()
-    ([[2, 0], [0, 1]], [[1, -1], [-1, 1]])
+    A code of -1 is no class; `votes` are how much each point counts for its class, from 0 to 1.
     """
     n_rows, n_columns = shape
     low, high = points.min(axis=0), points.max(axis=0)
@@ -114,46 +112,19 @@ def count_in_cells(
 
 
 def shade(grid: DensityGrid, styles: Sequence[ClassStyle]) -> NDArray[np.float64]:
-    """Colour and opacity of each cell, of shape (n_rows, n_columns, 4)."""
+    """Return color and opacity of each cell, of shape (n_rows, n_columns, 4)."""
     from matplotlib.colors import to_rgba_array
 
     colors = to_rgba_array([*(style.color for style in styles), UNLABELED_COLOR])
     share = grid.shares[..., np.newaxis]
     shaded: NDArray[np.float64] = share * colors[grid.winners] + (1.0 - share) * colors[-1]
     is_full = grid.counts > 0
-    shaded[..., 3] = 0.0
-    shaded[is_full, 3] = LEAST_OPACITY + (1.0 - LEAST_OPACITY) * _ranks(grid.counts[is_full])
-    return shaded
-
-
-def draw_density(
-    ax: Axes,
-    points: NDArray[Any],
-    codes: NDArray[Any],
-    votes: NDArray[Any],
-    styles: Sequence[ClassStyle],
-) -> tuple[AxesImage, NDArray[np.intp]]:
-    """Draw points as an image underneath everything else, and tell the points in each cell."""
-    box = ax.get_window_extent()
-    per_cell = CELL_SIZE / 72 * ax.figure.dpi
-    shape = (max(int(box.height / per_cell), 1), max(int(box.width / per_cell), 1))
-    grid = count_in_cells(points, codes, votes, shape)
-    from matplotlib.image import AxesImage
-
-    # Not imshow, which takes the axes for the image's own: their margins, aspect and directions.
-    image = AxesImage(ax, extent=grid.extent, origin="lower", interpolation="nearest", zorder=1.0)
-    image.set_data(shade(grid, styles))
-    ax.add_image(image)
-    left, right, bottom, top = grid.extent
-    ax.update_datalim([(left, bottom), (right, top)])
-    ax.autoscale_view()
-    return image, grid.counts
-
-
-def _ranks(counts: NDArray[Any]) -> NDArray[np.float64]:
-    """Where each count stands among all, from 0 for the least to 1 for the largest."""
-    levels, level, n_cells = np.unique(counts, return_inverse=True, return_counts=True)
-    if len(levels) == 1:
-        return np.ones(len(counts))
+    levels, level, n_cells = np.unique(
+        grid.counts[is_full], return_inverse=True, return_counts=True
+    )
     up_to = np.cumsum(n_cells)
-    return np.asarray(((up_to - up_to[0]) / (up_to[-1] - up_to[0]))[level])
+    # From 0 for the least count to 1 for the largest.
+    rank = (up_to - up_to[0]) / (up_to[-1] - up_to[0]) if len(levels) > 1 else np.ones(1)
+    shaded[..., 3] = 0.0
+    shaded[is_full, 3] = LEAST_OPACITY + (1.0 - LEAST_OPACITY) * rank[level]
+    return shaded

@@ -3,38 +3,70 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
-from labelfold.plotting.class_layout import codes_in, order_classes
-from labelfold.plotting.estimator_map import read_estimator
+from labelfold.checks import input_errors
+from labelfold.exceptions import InputError
+from labelfold.plotting.density import draw_density
+from labelfold.plotting.map_artists import (
+    crowd_of,
+    draw_centers,
+    draw_points,
+    draw_spokes,
+    explain_new,
+    make_axes,
+    name_rows,
+    write_names,
+)
 from labelfold.plotting.map_inputs import (
+    PointGroups,
     check_centers,
     check_components,
     check_confidence,
     check_images,
-    check_is_new,
     check_labels,
+    check_mask,
+    check_n_images,
     check_names,
+    codes_in,
+    order_classes,
+    read_estimator,
 )
-from labelfold.plotting.map_picture import MapPicture
-from labelfold.plotting.map_view import CLASSES, Components, MapView, view_classes, view_columns
+from labelfold.plotting.map_layout import draw_thumbnails, middle_points
+from labelfold.plotting.map_view import (
+    CLASSES,
+    Components,
+    MapView,
+    strip_rows,
+    view_classes,
+    view_columns,
+)
+from labelfold.plotting.palette import UNLABELED_COLOR, class_styles
 
 if TYPE_CHECKING:
     import os
 
     from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection, PathCollection
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.image import AxesImage
+    from matplotlib.legend import Legend
+    from matplotlib.offsetbox import AnnotationBbox
+    from matplotlib.text import Text
+
+    from labelfold.plotting.map_artists import Points
 
 
-class EmbeddingDisplay(MapPicture):
+class EmbeddingDisplay:
     """Picture of an embedding with partial labels.
 
-    Labelled points are drawn in the colour of their class (past eight classes, in colour and
-    shape), class centres as stars, and each class carries its name at a point in its midst. Points
-    with a prediction only have the colour of the predicted class, no outline, and are the more
+    Labeled points are drawn in the color of their class (past eight classes, in color and
+    shape), class centers as stars, and each class carries its name at a point in its midst. Points
+    with a prediction only have the color of the predicted class, no outline, and are the more
     opaque the surer it is; other points are grey and underneath. New points have a black ring. An
     embedding of one column is drawn as a strip, a row for each class; three columns in space.
 
@@ -49,7 +81,7 @@ class EmbeddingDisplay(MapPicture):
 
     labels : array-like of shape (n_samples,) or PartialLabels, default=None
         Label of each point, with -1, None or NaN where it is unknown. None draws every point as
-        unlabelled.
+        unlabeled.
 
     predictions : array-like of shape (n_samples,) or PartialLabels, default=None
         Predicted class of each point, in the form of `labels`. It counts where there is no label.
@@ -65,10 +97,10 @@ class EmbeddingDisplay(MapPicture):
         Image of each point, grey or with 3 or 4 channels, to be drawn for some of them.
 
     class_centers : array-like of shape (n_classes, n_components), default=None
-        Coordinates of the class centres.
+        Coordinates of the class centers.
 
     classes : array-like of shape (n_classes,), default=None
-        The class of each row of `class_centers`, which also fixes the order of colours. By default
+        The class of each row of `class_centers`, which also fixes the order of colors. By default
         the sorted classes of `labels` and `predictions`.
 
     class_names : sequence of str, or mapping, default=None
@@ -78,7 +110,7 @@ class EmbeddingDisplay(MapPicture):
 
     components : tuple of one, two or three int, or "classes", default=(0, 1)
         Columns of the embedding to draw, counted from zero. One column gives a strip, three a
-        picture in space. "classes" draws the plane in which three or more classes part, as labelled
+        picture in space. "classes" draws the plane in which three or more classes part, as labeled
         points tell, or predictions where there is no label: for maps of many dimensions.
 
     Attributes
@@ -90,7 +122,7 @@ class EmbeddingDisplay(MapPicture):
         Figure that holds it.
 
     scatter_ : matplotlib PathCollection or None
-        The labelled points, in the order of the rows. In space and with more than eight classes,
+        The labeled points, in the order of the rows. In space and with more than eight classes,
         a list of collections, one for each shape; so are `predicted_` and `new_`.
 
     predicted_ : matplotlib PathCollection or None
@@ -109,13 +141,13 @@ class EmbeddingDisplay(MapPicture):
         Number of points in each cell of that image, the lowest row first.
 
     centers_ : matplotlib PathCollection or None
-        The class centres.
+        The class centers.
 
     spokes_ : matplotlib LineCollection or None
         The lines towards the corners of the classes, in the plane of the classes.
 
     text_ : list of matplotlib Text
-        The names of the classes that have a point or a centre.
+        The names of the classes that have a point or a center.
 
     thumbnails_ : list of matplotlib AnnotationBbox
         The images.
@@ -128,22 +160,22 @@ class EmbeddingDisplay(MapPicture):
 
     See Also
     --------
-    CCDR : Eigenmaps with class centres, which this display shows.
-    GraphDisplay : The neighbour graph on the map.
+    CCDR : Eigenmaps with class centers, which this display shows.
+    GraphDisplay : The neighbor graph on the map.
 
     Notes
     -----
     More than 50,000 points without a label are drawn as an image of small cells, since markers
-    would hide each other. A cell has the colour of the class with the most predictions in it,
+    would hide each other. A cell has the color of the class with the most predictions in it,
     each counted by its confidence, and fades to grey where predictions are few, unsure or divided.
-    Its opacity is its rank among all cells by number of points. Labelled and new points are drawn
+    Its opacity is its rank among all cells by number of points. Labeled and new points are drawn
     on top; more than 50,000 of either become part of the image. Strips and pictures in space have
     no such image: there, so many points are one bitmap inside a vector file.
 
     The plane of the classes is a linear image of all coordinates: every class has a corner of a
-    regular polygon, and the image is the one in which labelled points come closest to the corners
+    regular polygon, and the image is the one in which labeled points come closest to the corners
     of their classes, by ridge regression with the penalty that predicts left-out points best. It
-    shows what a linear classifier sees. Labelled points always lie a little too well in it; judge
+    shows what a linear classifier sees. Labeled points always lie a little too well in it; judge
     by the others. ``display.view.place(points)`` gives the places of other points of the map.
 
     Examples
@@ -157,6 +189,21 @@ class EmbeddingDisplay(MapPicture):
     >>> [text.get_text() for text in display.text_]
     ['cat', 'dog']
     """
+
+    ax_: Axes
+    figure_: Figure | SubFigure
+    scatter_: Points | None
+    predicted_: Points | None
+    unlabeled_: Points | None
+    new_: Points | None
+    density_: AxesImage | None
+    density_counts_: NDArray[np.intp] | None
+    centers_: PathCollection | None
+    spokes_: LineCollection | None
+    text_: list[Text]
+    thumbnails_: list[AnnotationBbox]
+    thumbnail_rows_: NDArray[np.intp]
+    legend_: Legend | None
 
     def __init__(
         self,
@@ -172,23 +219,19 @@ class EmbeddingDisplay(MapPicture):
         class_names: Sequence[str] | Mapping[Any, str] | None = None,
         components: Components = (0, 1),
     ) -> None:
-        self.embedding: NDArray[Any] = check_array(
-            embedding, dtype=np.float64, input_name="embedding"
-        )
+        with input_errors():
+            self.embedding: NDArray[Any] = check_array(
+                embedding, dtype=np.float64, input_name="embedding"
+            )
         n_points, n_columns = self.embedding.shape
         self.labels = check_labels(labels, n_points)
         self.predictions = check_labels(predictions, n_points, "predictions")
         self.confidence = check_confidence(confidence, self.predictions, n_points)
-        self.is_new = check_is_new(is_new, n_points)
+        self.is_new = check_mask(is_new, "is_new", n_points)
         self.images = check_images(images, n_points)
         self.class_centers = check_centers(class_centers, n_columns)
         self.components = check_components(components, n_columns)
-        self.classes = order_classes(
-            self.labels,
-            self.predictions,
-            None if classes is None else list(classes),
-            None if self.class_centers is None else len(self.class_centers),
-        )
+        self.classes = order_classes(self.labels, self.predictions, classes, self.class_centers)
         self.class_names = check_names(class_names, self.classes)
         self.view = self._choose_view()
 
@@ -227,7 +270,7 @@ class EmbeddingDisplay(MapPicture):
             New points to draw as well, through `estimator.transform`, and to be marked as new.
 
         show_predictions : bool, default=False
-            Whether unlabelled points take the colour of the class that the estimator gives them:
+            Whether unlabeled points take the color of the class that the estimator gives them:
             by its `transduction_` and `label_distributions_`, or for `X` and `X_new` by its
             `predict` and `predict_proba`. Not by default, since a classifier's answers always look
             tidy on the map that it made them from; what is known should be seen first.
@@ -279,18 +322,8 @@ class EmbeddingDisplay(MapPicture):
         10
         """
         found = read_estimator(estimator, X, y, X_new, show_predictions)
-        return cls(
-            found.embedding,
-            labels=found.labels,
-            predictions=found.predictions,
-            confidence=found.confidence,
-            is_new=found.is_new,
-            images=images,
-            class_centers=found.class_centers,
-            classes=found.classes,
-            class_names=class_names,
-            components=components,
-        ).plot(ax=ax, **kwargs)
+        display = cls(**found, images=images, class_names=class_names, components=components)
+        return display.plot(ax=ax, **kwargs)
 
     @classmethod
     def from_predictions(
@@ -369,15 +402,125 @@ class EmbeddingDisplay(MapPicture):
             components=components,
         ).plot(ax=ax, **kwargs)
 
-    def _choose_view(self) -> MapView:
-        """What is drawn of the map: columns, or the plane in which its classes part."""
-        n_points, n_columns = self.embedding.shape
-        if self.components != CLASSES:
-            return view_columns(self.components, n_columns)
-        has_labels = self.labels is not None and self.labels.n_labeled > 0
-        known = self.labels if has_labels else self.predictions
-        codes = codes_in(known, self.classes, n_points)
-        return view_classes(self.embedding, codes, len(self.classes))
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        show_names: bool = True,
+        show_centers: bool = True,
+        n_images: int | None = None,
+        density: bool | Literal["auto"] = "auto",
+        unlabeled_kwargs: dict[str, Any] | None = None,
+        predicted_kwargs: dict[str, Any] | None = None,
+        new_kwargs: dict[str, Any] | None = None,
+        center_kwargs: dict[str, Any] | None = None,
+        text_kwargs: dict[str, Any] | None = None,
+        image_kwargs: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the picture.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on, with three dimensions for three columns. By default a new figure.
+
+        show_names : bool, default=True
+            Whether to write the names of the classes.
+
+        show_centers : bool, default=True
+            Whether to mark the class centers, where there are any.
+
+        n_images : int, default=None
+            Number of images to draw at most; they are spread over the map and do not overlap. By
+            default 40, where there are images; 0 draws none.
+
+        density : bool or "auto", default="auto"
+            Whether to draw points without a label as an image rather than as markers, with no heed
+            to the options of scatter. "auto" does for more than 50,000. Ignored for a strip and in
+            space.
+
+        unlabeled_kwargs : dict, default=None
+            Passed to `matplotlib.axes.Axes.scatter` for the unlabeled points.
+
+        predicted_kwargs : dict, default=None
+            Passed to `matplotlib.axes.Axes.scatter` for points with a prediction only.
+
+        new_kwargs : dict, default=None
+            Passed to `matplotlib.axes.Axes.scatter` for the new points.
+
+        center_kwargs : dict, default=None
+            Passed to `matplotlib.axes.Axes.scatter` for the class centers.
+
+        text_kwargs : dict, default=None
+            Passed to `matplotlib.axes.Axes.annotate` for the names of the classes, or in space to
+            `text`. The rows of a strip are named by ticks.
+
+        image_kwargs : dict, default=None
+            Passed to `matplotlib.offsetbox.OffsetImage` for the images, such as `zoom`, the points
+            of 1/72 inch a pixel, or `cmap="gray_r"` for dark ink on white paper.
+
+        **kwargs : dict
+            Passed to `matplotlib.axes.Axes.scatter` for the labeled points.
+
+        Returns
+        -------
+        display : EmbeddingDisplay
+            The display itself, with `ax_`, `figure_` and the drawn artists.
+        """
+        n_images = check_n_images(n_images, self.images, self.view.n_dims)
+        if density not in (True, False, "auto"):
+            raise InputError(f"density={density!r} must be True, False or 'auto'.")
+        self.ax_ = ax = make_axes(ax, self.view.n_dims)
+        self.figure_ = ax.figure
+        groups = PointGroups.of(self)
+        points, centers = self.places(groups.codes)
+        styles = class_styles(len(self.classes))
+        self.density_, self.density_counts_ = None, None
+        crowd = crowd_of(groups, density if self.view.n_dims == 2 else False)
+        if crowd.any():
+            self.density_, self.density_counts_ = draw_density(
+                ax, points[crowd], groups.codes[crowd], groups.certainty[crowd], styles
+            )
+        markers = groups.without(crowd)
+        given = {
+            "labeled": kwargs,
+            "predicted": predicted_kwargs or {},
+            "unlabeled": unlabeled_kwargs or {},
+            "new": new_kwargs or {},
+        }
+        has_others = self.density_ is not None or bool(markers.predicted.any())
+        drawn = draw_points(ax, points, markers, styles, given, has_others=has_others)
+        self.scatter_, self.predicted_ = drawn["labeled"], drawn["predicted"]
+        self.unlabeled_, self.new_ = drawn["unlabeled"], drawn["new"]
+        self.legend_ = None if self.new_ is None else explain_new(ax, len(points))
+        self.spokes_ = draw_spokes(ax, self.view.spoke_ends(points))
+        centers = centers if show_centers else None
+        self.centers_ = draw_centers(ax, centers, styles, center_kwargs or {})
+        names = self.class_names if show_names else [""] * len(self.classes)
+        if self._is_strip:
+            self.text_ = name_rows(ax, names, styles, bool((groups.codes < 0).any()))
+        else:
+            anchors = middle_points(points, groups.codes, centers) if show_names else {}
+            self.text_ = write_names(ax, anchors, names, styles, centers, text_kwargs or {})
+        for axis, name in zip("xyz", self.view.axis_names, strict=False):
+            ax.set(**{f"{axis}label": name})
+        if self.view.corners is not None:
+            ax.set(xticks=[], yticks=[])  # numbers say nothing in the plane of the classes
+        self.thumbnails_, self.thumbnail_rows_ = [], np.empty(0, dtype=np.intp)
+        if self.images is not None and n_images > 0:
+            frames = [*(style.color for style in styles), UNLABELED_COLOR]
+            self.thumbnails_, self.thumbnail_rows_ = draw_thumbnails(
+                ax,
+                points,
+                self.images,
+                [frames[code] for code in groups.codes],
+                n_images,
+                self.text_,
+                centers,
+                image_kwargs or {},
+            )
+        return self
 
     def write_html(
         self,
@@ -415,3 +558,27 @@ class EmbeddingDisplay(MapPicture):
         from labelfold.plotting.interactive_map import write_html
 
         write_html(self, path, hover=hover, title=title)
+
+    def places(self, codes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Return where points of these classes and the centers stand on the page."""
+        points = self.view.place(self.embedding)
+        centers = None if self.class_centers is None else self.view.place(self.class_centers)
+        if self._is_strip:
+            points = np.column_stack([points, strip_rows(codes, len(self.classes))])
+            if centers is not None:
+                centers = np.column_stack([centers, np.arange(len(centers))])
+        return points, centers
+
+    @property
+    def _is_strip(self) -> bool:
+        return self.view.n_dims == 1
+
+    def _choose_view(self) -> MapView:
+        """What is drawn of the map: columns, or the plane in which its classes part."""
+        n_points, n_columns = self.embedding.shape
+        if self.components != CLASSES:
+            return view_columns(self.components, n_columns)
+        has_labels = self.labels is not None and self.labels.n_labeled > 0
+        known = self.labels if has_labels else self.predictions
+        codes = codes_in(known, self.classes, n_points)
+        return view_classes(self.embedding, codes, len(self.classes))

@@ -1,18 +1,21 @@
-"""A neighbour graph as a picture: its edges on a map, and the bridges that were added to it."""
+"""A neighbor graph as a picture: its edges on a map, and the bridges that were added to it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from labelfold.checks import check_integer
 from labelfold.exceptions import InputError
+from labelfold.graph import NeighborGraph
 from labelfold.plotting.embedding_display import EmbeddingDisplay
-from labelfold.plotting.graph_edges import BRIDGE_DASHES, EdgeList, draw_bridges, draw_edges
-from labelfold.plotting.map_axes import add_legend, make_axes
+from labelfold.plotting.map_artists import add_legend, is_space, make_axes
 from labelfold.plotting.map_view import Components
 
 if TYPE_CHECKING:
@@ -22,17 +25,22 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
 
 MAX_EDGES = 200_000
+EDGE_COLOR = "#404040"
+BRIDGE_DASHES = (0.0, (3.0, 1.5))
+LEAST_OPACITY = 0.12
+LARGEST_OPACITY = 0.6
+RASTERIZED_FROM = 20_000  # edges that make a vector file too slow to open
 
 
 class GraphDisplay:
-    """Picture of a neighbour graph on a map.
+    """Picture of a neighbor graph on a map.
 
     Edges are thin lines, the more opaque the more they weigh. Bridges, the edges that were added
     because the graph fell into pieces, are thick and dashed, and counted in the legend. Points are
     drawn on top as by :class:`EmbeddingDisplay`.
 
-    It shows whether a map tears neighbours apart: long edges between groups of points are
-    neighbours that the map could not keep together.
+    It shows whether a map tears neighbors apart: long edges between groups of points are
+    neighbors that the map could not keep together.
 
     It is recommended to use :meth:`from_estimator`. All parameters are stored as attributes.
 
@@ -49,10 +57,10 @@ class GraphDisplay:
         Label of each point, with -1, None or NaN where it is unknown.
 
     class_centers : array-like of shape (n_classes, n_components), default=None
-        Coordinates of the class centres.
+        Coordinates of the class centers.
 
     classes : array-like of shape (n_classes,), default=None
-        The class of each row of `class_centers`, which also fixes the order of colours. By default
+        The class of each row of `class_centers`, which also fixes the order of colors. By default
         the sorted classes of `labels`.
 
     class_names : sequence of str, default=None
@@ -61,7 +69,7 @@ class GraphDisplay:
 
     components : tuple of two or three int, or "classes", default=(0, 1)
         Columns of the embedding to draw, counted from zero; three give a picture in space.
-        "classes" draws the plane in which labelled classes part; see :class:`EmbeddingDisplay`.
+        "classes" draws the plane in which labeled classes part; see :class:`EmbeddingDisplay`.
 
     Attributes
     ----------
@@ -250,11 +258,10 @@ class GraphDisplay:
         display : GraphDisplay
             The display itself, with `ax_`, `figure_` and the drawn artists.
         """
-        if not isinstance(max_edges, int | np.integer) or max_edges < 0:
-            raise InputError(f"max_edges={max_edges!r} must be an integer of at least 0.")
+        check_integer("max_edges", max_edges, least=0)
         ax = make_axes(ax, self._map.view.n_dims)
         places = self._map.view.place(self.embedding)
-        edges = self._edges.sample(int(max_edges))
+        edges = self._edges.sample(max_edges)
         self.ax_, self.figure_ = ax, ax.figure
         self.points_ = self._map.plot(ax, **kwargs)
         self.edges_ = draw_edges(ax, places, edges, edge_kwargs or {})
@@ -277,3 +284,117 @@ class GraphDisplay:
         if not handles:
             return None
         return add_legend(ax, handles, texts, len(self.embedding))
+
+
+@dataclass(frozen=True)
+class EdgeList:
+    """Edges of a graph, each once.
+
+    Parameters
+    ----------
+    pairs : ndarray of shape (n_edges, 2)
+        The two points of each edge, the lower number first, without bridges.
+
+    weights : ndarray of shape (n_edges,)
+        Their weights.
+
+    bridges : ndarray of shape (n_bridges, 2)
+        Edges that were added to join components.
+    """
+
+    pairs: NDArray[np.intp]
+    weights: NDArray[np.float64]
+    bridges: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, graph: Any, n_points: int) -> EdgeList:
+        """Read a NeighborGraph, or a sparse matrix of weights, whose edges count either way."""
+        weights: Any
+        if isinstance(graph, NeighborGraph):
+            weights, bridges = graph.weights, np.sort(graph.bridges, axis=1)
+        elif hasattr(graph, "tocsr"):
+            weights, bridges = graph.tocsr(), np.empty((0, 2), dtype=np.intp)
+        else:
+            raise TypeError(
+                f"graph is of type {type(graph).__name__}: pass a NeighborGraph, such as the "
+                "graph_ of an estimator, or a sparse matrix of weights."
+            )
+        if weights.shape != (n_points, n_points):
+            raise InputError(
+                f"graph has shape {weights.shape} but the embedding has {n_points} rows: "
+                "pass the graph of the same points."
+            )
+        if not np.isfinite(weights.data).all() or (weights.data < 0).any():
+            raise InputError("graph has weights that are negative, NaN or infinite: pass others.")
+        either_way = sp.coo_array(sp.triu(weights.maximum(weights.T), k=1))
+        pairs = np.column_stack([either_way.row, either_way.col]).astype(np.intp)
+        keep = ~np.isin(_numbers(pairs, n_points), _numbers(bridges, n_points))
+        return cls(pairs[keep], np.asarray(either_way.data, dtype=float)[keep], bridges)
+
+    def sample(self, n_edges: int) -> EdgeList:
+        """Return at most so many edges, drawn evenly and always the same, and every bridge."""
+        if len(self.pairs) <= n_edges:
+            return self
+        rng = np.random.default_rng(0)
+        rows = np.sort(rng.choice(len(self.pairs), n_edges, replace=False))
+        return EdgeList(self.pairs[rows], self.weights[rows], self.bridges)
+
+
+def draw_edges(
+    ax: Axes, places: NDArray[Any], edges: EdgeList, given: Mapping[str, Any]
+) -> LineCollection | None:
+    """Draw edges as thin dark lines underneath the points, heavy ones more opaque."""
+    from matplotlib.colors import to_rgba_array
+
+    if len(edges.pairs) == 0:
+        return None
+    colors = np.repeat(to_rgba_array(EDGE_COLOR), len(edges.pairs), axis=0)
+    share = edges.weights / edges.weights.max()
+    colors[:, 3] = LEAST_OPACITY + (LARGEST_OPACITY - LEAST_OPACITY) * share
+    defaults = {
+        "color": colors,
+        "linewidth": 0.5,
+        "zorder": 0.5,
+        "rasterized": len(edges.pairs) > RASTERIZED_FROM,
+    }
+    return _add_lines(ax, places[edges.pairs], defaults, given)
+
+
+def draw_bridges(
+    ax: Axes, places: NDArray[Any], edges: EdgeList, given: Mapping[str, Any]
+) -> LineCollection | None:
+    """Draw bridges as thick dashed lines above the points, with a halo."""
+    from matplotlib.patheffects import withStroke
+
+    if len(edges.bridges) == 0:
+        return None
+    defaults = {
+        "color": "black",
+        "linewidth": 1.8,
+        "linestyle": BRIDGE_DASHES,
+        "zorder": 2.2,
+        "path_effects": [withStroke(linewidth=3.4, foreground="white")],
+    }
+    return _add_lines(ax, places[edges.bridges], defaults, given)
+
+
+def _add_lines(
+    ax: Axes, segments: Any, defaults: dict[str, Any], given: Mapping[str, Any]
+) -> LineCollection:
+    from matplotlib.cbook import normalize_kwargs
+    from matplotlib.collections import LineCollection
+
+    options = defaults | normalize_kwargs(dict(given), LineCollection)
+    if is_space(ax):
+        from mpl_toolkits.mplot3d.art3d import Line3DCollection  # type: ignore[import-untyped]
+
+        lines = Line3DCollection(segments, **options)
+    else:
+        lines = LineCollection(segments, **options)
+    ax.add_collection(lines)
+    return lines
+
+
+def _numbers(pairs: NDArray[np.intp], n_points: int) -> NDArray[np.int64]:
+    """Return a number for each pair, to compare pairs by."""
+    return pairs[:, 0].astype(np.int64) * n_points + pairs[:, 1]

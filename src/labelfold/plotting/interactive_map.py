@@ -1,8 +1,9 @@
 """A map as one HTML file that can be searched: points, classes to tick, details under the pointer.
 
-Bokeh draws the points. The page around it holds everything it needs, and its content security
-policy forbids it to load anything or to run a script other than its own. Text from the data stands
-in JSON and reaches the page as text nodes: it is never parsed as HTML, as a template or as TeX.
+Bokeh draws the points, in the colors of the static picture. The page around it holds everything it
+needs, and its content security policy forbids it to load anything or to run a script other than its
+own. Text from the data stands in JSON and reaches the page as text nodes: it is never parsed as
+HTML, as a template or as TeX.
 """
 
 from __future__ import annotations
@@ -16,10 +17,19 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from labelfold.exceptions import InputError
-from labelfold.plotting.palette import UNLABELED_COLOR, class_styles
+from labelfold.plotting.map_artists import SPOKE_COLOR, GroupSizes
+from labelfold.plotting.map_layout import middle_points, shortened
+from labelfold.plotting.palette import UNLABELED_COLOR, ClassStyle, class_styles, opacity
 from labelfold.plotting.point_details import (
+    BARE,
+    GIVEN,
     KINDS,
+    NEW,
+    PREDICTED,
     PointDetails,
     check_hover,
     image_uris,
@@ -39,6 +49,22 @@ MAX_POINTS = 300_000
 WEBGL_FROM = 10_000
 ENDINGS = (".html", ".htm")
 LONGEST_FILE_NAME = 60  # characters, of up to four bytes where a system allows 255
+# Bokeh's name for each of the palette's markers, or of the nearest that has an inside to fill.
+MARKER_NAMES = {
+    "o": "circle",
+    "s": "square",
+    "^": "triangle",
+    "D": "diamond",
+    "P": "plus",
+    "X": "square_pin",
+    "v": "inverted_triangle",
+    "p": "hex",
+}
+PIXELS_PER_POINT = 96 / 72
+FONT = "system-ui, sans-serif"
+TEXT_COLOR = "#333333"
+GRID_COLOR = "#ECECEC"
+NAME_GAP = 9.0  # pixels between an anchor and the name above it
 
 
 def write_html(
@@ -48,47 +74,9 @@ def write_html(
     hover: Mapping[Any, Any] | Any = None,
     title: str | None = None,
 ) -> None:
-    """Write a map as one HTML file with search, a filter by class and details of each point.
+    """Write a map as one HTML file; see :meth:`EmbeddingDisplay.write_html`.
 
-    The file opens from disk and loads nothing. It is written as a whole or not at all, and the same
-    display gives the same bytes.
-
-    Parameters
-    ----------
-    display : EmbeddingDisplay
-        The map. It need not be drawn.
-
-    path : str or path-like
-        The file, whose name ends in .html.
-
-    hover : mapping or pandas DataFrame, default=None
-        Columns to show for the point under the pointer and to search in: for each name, a value for
-        each point. A column called "row" takes the place of the row number, which counts from 0.
-
-    title : str, default=None
-        Heading of the page. By default the number of points.
-
-    Raises
-    ------
-    ImportError
-        If Bokeh is missing: ``pip install "labelfold[html]"``.
-
-    ValueError
-        If the map has more than 300,000 points or three components, or if `hover` does not have a
-        value for each point.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from labelfold.plotting import EmbeddingDisplay
-    >>> from labelfold.plotting.interactive_map import write_html
-    >>> display = EmbeddingDisplay([[0.0, 0.0], [1.0, 1.0]], labels=["cat", None])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "map.html")
-    ...     write_html(display, path, hover={"file": ["a.png", "b.png"]})
-    ...     path.read_text(encoding="utf-8")[:15]
-    '<!DOCTYPE html>'
+    The file is written as a whole or not at all, and the same display gives the same bytes.
     """
     target = Path(path)
     if target.suffix.lower() not in ENDINGS:
@@ -106,19 +94,32 @@ def interactive_page(
 ) -> bytes:
     """The file that `write_html` writes, in UTF-8; the parameters are the same."""
     n_points = len(display.embedding)
-    _check_display(display)
+    if n_points > MAX_POINTS:
+        raise InputError(
+            f"the map has {n_points:,} points and a page holds {MAX_POINTS:,}: draw a random "
+            "part of the rows, or a picture with EmbeddingDisplay.plot."
+        )
+    if display.view.n_dims > 2:
+        raise InputError(
+            f"components={tuple(display.components)} names {len(display.components)} columns and "
+            "the page draws two: name two, such as components=(0, 1)."
+        )
     columns = check_hover(hover, n_points)
-    _import_bokeh()
+    try:
+        from bokeh.embed import json_item
+    except ImportError as error:
+        raise ImportError(
+            'A page that can be searched needs bokeh: pip install "labelfold[html]", or draw a '
+            "picture with EmbeddingDisplay.plot."
+        ) from error
     from jinja2 import Environment
     from markupsafe import Markup
-
-    from labelfold.plotting.interactive_figure import draw_points
 
     details = PointDetails.of(display, columns)
     count = f"{n_points:,} point{'' if n_points == 1 else 's'}"
     heading = f"Map of {count}" if title is None else str(title)
     uses_webgl = n_points >= WEBGL_FROM
-    plot = draw_points(display, details, uses_webgl=uses_webgl, file_name=_as_file_name(heading))
+    plot = json_item(_draw(display, details, uses_webgl, _as_file_name(heading)))
     scripts = [*_bokeh_scripts(uses_webgl), _page_file("name_places.js"), _page_file("map.js")]
     # `<` is escaped for the HTML parser; JSON reads it back.
     data = {
@@ -144,30 +145,6 @@ def interactive_page(
     return page.encode("utf-8", "replace")
 
 
-def _check_display(display: EmbeddingDisplay) -> None:
-    n_points = len(display.embedding)
-    if n_points > MAX_POINTS:
-        raise InputError(
-            f"the map has {n_points:,} points and a page holds {MAX_POINTS:,}: draw a random "
-            "part of the rows, or a picture with EmbeddingDisplay.plot."
-        )
-    if display.view.n_dims > 2:
-        raise InputError(
-            f"components={tuple(display.components)} names {len(display.components)} columns and "
-            "the page draws two: name two, such as components=(0, 1)."
-        )
-
-
-def _import_bokeh() -> None:
-    try:
-        import bokeh.embed  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            'A page that can be searched needs bokeh: pip install "labelfold[html]", or draw a '
-            "picture with EmbeddingDisplay.plot."
-        ) from error
-
-
 def _bokeh_scripts(uses_webgl: bool) -> list[str]:
     from bokeh.resources import Resources
 
@@ -182,7 +159,7 @@ def _bokeh_scripts(uses_webgl: bool) -> list[str]:
 
 
 def _as_file_name(heading: str) -> str:
-    """What the tool that saves a picture calls it: words of the heading, which any system takes."""
+    """Return what a saved picture is called: words of the heading, which any system takes."""
     words = re.findall(r"\w+(?:[.,]\w+)*", heading)
     return "-".join(words)[:LONGEST_FILE_NAME].strip("-") or "map"
 
@@ -233,7 +210,7 @@ def _with_plain_ids(item: Any) -> Any:
 
 
 def _class_entries(names: Sequence[str], details: PointDetails) -> list[dict[str, Any]]:
-    """The lines of the class list: name, count, shape and colours."""
+    """The lines of the class list: name, count, shape and colors."""
     counts = details.class_counts(len(names))
     entries = [
         {"name": name, "count": int(count), "shape": style.marker, "color": style.color}
@@ -262,3 +239,244 @@ def _kind_entries(details: PointDetails) -> list[dict[str, Any]]:
         for code, (name, count) in enumerate(zip(KINDS, counts, strict=True))
         if count
     ]
+
+
+# ---- the drawing
+
+
+def _draw(
+    display: EmbeddingDisplay, details: PointDetails, uses_webgl: bool, file_name: str
+) -> Any:
+    """Draw a map as a figure of Bokeh, whose models the page finds by name.
+
+    "map" is the figure; "points" have a column for each property, "shown" is their filter and
+    "found" a source like theirs for what a search finds; "names" and "centers" are sources with a
+    "code" of the class, "named" and "centered" their filters; "writing" draws the names, and "rows"
+    is the axis of a strip.
+    """
+    styles = class_styles(len(display.classes))
+    codes = details.codes_by_row
+    points, centers = display.places(codes)
+    figure = _empty_figure(points, uses_webgl=uses_webgl, file_name=file_name)
+    if display.view.corners is not None:
+        _add_spokes(figure, display.view.spoke_ends(points))
+    columns = _point_columns(points[details.order], details, styles)
+    _add_points(figure, columns)
+    if centers is not None:
+        _add_centers(figure, centers, styles)
+    _add_found(figure, columns)
+    if display.view.n_dims == 1:
+        _name_rows(figure, details)
+    else:
+        _add_names(figure, middle_points(points, codes, centers), details.names, styles)
+    for axis, name in zip((figure.xaxis, figure.yaxis), display.view.axis_names, strict=False):
+        axis.axis_label = name
+    return figure
+
+
+def _empty_figure(points: NDArray[Any], *, uses_webgl: bool, file_name: str) -> Any:
+    from bokeh.models import Range1d, SaveTool
+    from bokeh.plotting import figure
+
+    (x_low, y_low), (x_high, y_high) = _padded(points.min(axis=0), points.max(axis=0))
+    plot = figure(
+        name="map",
+        x_range=Range1d(start=x_low, end=x_high),
+        y_range=Range1d(start=y_low, end=y_high),
+        sizing_mode="stretch_both",
+        min_height=200,
+        min_width=200,
+        tools="pan,wheel_zoom,box_zoom,reset",
+        active_drag="pan",
+        active_scroll="wheel_zoom",
+        toolbar_location="above",
+        output_backend="webgl" if uses_webgl else "canvas",
+        background_fill_color="#FFFFFF",
+        border_fill_color="#FFFFFF",
+        outline_line_color=None,
+        # Where there is no WebGL, a part of many points is drawn while they move.
+        lod_threshold=20_000,
+        lod_factor=20,
+        lod_interval=3_000,
+        lod_timeout=1_000,
+    )
+    plot.add_tools(SaveTool(filename=file_name))
+    plot.toolbar.logo = None
+    # Bokeh takes 165 pixels for five tools. Lines between them, or a bar that shrinks while the map
+    # is resized, would push tools into a menu.
+    plot.toolbar.stylesheets = [".bk-divider { display: none; }"]
+    plot.toolbar.styles = {"min-width": "165px"}
+    plot.grid.grid_line_color = GRID_COLOR
+    plot.axis.axis_line_color = None
+    plot.axis.major_tick_line_color = None
+    plot.axis.minor_tick_line_color = None
+    plot.axis.axis_label_text_font_style = "normal"
+    for part in ("axis_label", "major_label"):
+        setattr(plot.axis, f"{part}_text_font", FONT)
+        setattr(plot.axis, f"{part}_text_font_size", "13px")
+        setattr(plot.axis, f"{part}_text_color", TEXT_COLOR)
+    return plot
+
+
+def _padded(low: NDArray[Any], high: NDArray[Any]) -> tuple[list[float], list[float]]:
+    """Ends of the axes, a little beyond the points; a single point has room around it."""
+    gap = np.where(high > low, 0.05 * (high - low), np.maximum(np.abs(high), 1.0))
+    return (low - gap).tolist(), (high + gap).tolist()
+
+
+def _point_columns(
+    points: NDArray[Any], details: PointDetails, styles: Sequence[ClassStyle]
+) -> dict[str, Any]:
+    """A column for each property of the points; of "marker" where there is more than one."""
+    codes, kinds = details.codes, details.kinds
+    # The last entries answer for code -1, a point without a class.
+    fill = np.array([style.color for style in styles] + [UNLABELED_COLOR])[codes]
+    outline = np.array([style.text_color for style in styles] + [UNLABELED_COLOR])[codes]
+    markers = np.array([MARKER_NAMES[style.marker] for style in styles] + ["circle"])
+    columns = {
+        "x": points[:, 0],
+        "y": points[:, 1],
+        "fill": fill.tolist(),
+        "line": np.select([kinds == NEW, kinds == GIVEN], ["#000000", outline], fill).tolist(),
+        "size": _diameters(kinds),
+        "alpha": _opacities(details),
+    }
+    if len(set(markers.tolist())) > 1:
+        columns["marker"] = markers[codes].tolist()
+    return columns
+
+
+def _add_points(figure: Any, columns: dict[str, Any]) -> None:
+    from bokeh.models import BooleanFilter, CDSView, ColumnDataSource
+
+    source = ColumnDataSource(columns, name="points")
+    _scatter(figure, source, view=CDSView(filter=BooleanFilter(name="shown")))
+
+
+def _add_found(figure: Any, columns: dict[str, Any]) -> None:
+    """What a search finds, on top of everything that would cover it; nothing at first."""
+    from bokeh.models import ColumnDataSource
+
+    _scatter(figure, ColumnDataSource({name: [] for name in columns}, name="found"))
+
+
+def _scatter(figure: Any, source: Any, **options: Any) -> None:
+    figure.scatter(
+        "x",
+        "y",
+        source=source,
+        size="size",
+        marker={"field": "marker"} if "marker" in source.data else "circle",
+        fill_color="fill",
+        line_color="line",
+        fill_alpha="alpha",
+        line_alpha="alpha",
+        line_width=1.0,
+        **options,
+    )
+
+
+def _add_spokes(figure: Any, ends: NDArray[Any]) -> None:
+    """The plane of the classes: a line to each of these ends, and no numbers along the axes."""
+    figure.segment(0, 0, *ends.T, line_color=SPOKE_COLOR)
+    figure.grid.visible = False
+    figure.axis.major_label_text_font_size = "0px"
+
+
+def _diameters(kinds: NDArray[Any]) -> NDArray[np.float32]:
+    """Diameter of each point in pixels, from the areas of the static picture."""
+    counts = np.bincount(kinds, minlength=len(KINDS))
+    sizes = GroupSizes.of(
+        len(kinds), counts[GIVEN], counts[NEW], has_others=bool(counts[PREDICTED])
+    )
+    areas = np.empty(len(KINDS))
+    areas[[GIVEN, PREDICTED]] = sizes.labeled, sizes.predicted
+    areas[[BARE, NEW]] = sizes.unlabeled, sizes.new
+    return (PIXELS_PER_POINT * np.sqrt(areas))[kinds].astype(np.float32)
+
+
+def _opacities(details: PointDetails) -> NDArray[np.float32]:
+    """A prediction is the paler, the less sure it is; a new point has its outline to show."""
+    is_predicted = details.kinds == PREDICTED
+    return np.where(is_predicted, opacity(details.certainty), 1.0).astype(np.float32)
+
+
+def _add_centers(figure: Any, centers: NDArray[Any], styles: Sequence[ClassStyle]) -> None:
+    from bokeh.models import BooleanFilter, CDSView, ColumnDataSource
+
+    columns = {
+        "x": centers[:, 0],
+        "y": centers[:, 1],
+        "code": list(range(len(centers))),
+        "fill": [style.color for style in styles[: len(centers)]],
+    }
+    source = ColumnDataSource(columns, name="centers")
+    view = CDSView(filter=BooleanFilter(name="centered"))
+    for color, width in (("#FFFFFF", 4.0), ("#000000", 1.2)):
+        figure.scatter(
+            "x",
+            "y",
+            source=source,
+            view=view,
+            marker="star",
+            size=18,
+            fill_color="fill",
+            line_color=color,
+            line_width=width,
+        )
+
+
+def _add_names(
+    figure: Any,
+    anchors: dict[int, NDArray[Any]],
+    names: Sequence[str],
+    styles: Sequence[ClassStyle],
+) -> None:
+    from bokeh.models import BooleanFilter, CDSView, ColumnDataSource
+
+    columns = {
+        "x": [float(anchor[0]) for anchor in anchors.values()],
+        "y": [float(anchor[1]) for anchor in anchors.values()],
+        "code": list(anchors),
+        "text": [shortened(names[code]) for code in anchors],
+        "color": [styles[code].text_color for code in anchors],
+        # How far from its anchor each is written, which the page decides by the room there is.
+        "right": [0.0] * len(anchors),
+        "down": [-NAME_GAP] * len(anchors),
+    }
+    figure.text(
+        "x",
+        "y",
+        name="writing",
+        source=ColumnDataSource(columns, name="names"),
+        view=CDSView(filter=BooleanFilter(name="named")),
+        text="text",
+        text_color="color",
+        text_font={"value": FONT},
+        text_font_size="15px",
+        text_font_style="bold",
+        text_align="center",
+        text_baseline="bottom",
+        x_offset="right",
+        y_offset="down",
+        background_fill_color="#FFFFFF",
+        background_fill_alpha=0.75,
+        padding=2,
+        border_radius=4,
+    )
+
+
+def _name_rows(figure: Any, details: PointDetails) -> None:
+    """The rows of a strip: the name of each class at its height, points of none in the last."""
+    from bokeh.models import FixedTicker, PlainText
+
+    names = [shortened(name) for name in details.names]
+    if (details.codes < 0).any():
+        names.append(details.unlabeled_name)
+    figure.yaxis.name = "rows"
+    figure.yaxis.ticker = FixedTicker(ticks=list(range(len(names))))
+    figure.yaxis.major_label_overrides = {
+        height: PlainText(text=name) for height, name in enumerate(names)
+    }
+    figure.y_range.start, figure.y_range.end = len(names) - 0.5, -0.5
+    figure.ygrid.grid_line_color = None

@@ -1,8 +1,8 @@
-"""The artists of a map: points by class, class centres, names with a halo.
+"""The artists of a map: its axes, points by class, class centers, names with a halo, legends.
 
-Each function draws one layer on given axes, in the plane or in space, and returns its artists.
-Layers stack in this order: spokes, unlabelled points, predicted points, labelled points, new
-points, centres, names.
+Each function draws on given axes, in the plane or in space, and returns its artists. Layers stack
+in this order: spokes, unlabeled points, predicted points, labeled points, new points, centers,
+names.
 """
 
 from __future__ import annotations
@@ -14,28 +14,91 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labelfold.exceptions import InputError
 from labelfold.plotting.density import DENSITY_THRESHOLD
-from labelfold.plotting.map_axes import is_space
-from labelfold.plotting.name_places import part_names, shortened
-from labelfold.plotting.palette import UNLABELED_COLOR, ClassStyle
+from labelfold.plotting.map_inputs import PointGroups
+from labelfold.plotting.map_layout import part_names, shortened
+from labelfold.plotting.palette import UNLABELED_COLOR, ClassStyle, opacity
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.collections import LineCollection, PathCollection
+    from matplotlib.legend import Legend
     from matplotlib.text import Text
 
-    # In space there is a collection a shape.
+    # In space there is a collection for each shape.
     Points = PathCollection | list[PathCollection]
 
-# Options of a scatter that may hold a value a point, and how many numbers each value has.
-COLOR_OPTIONS = ("c", "color", "facecolor", "edgecolor")
-NUMBER_OPTIONS = ("s", "linewidth", "alpha")
+# Options of a scatter that may hold a value for each point, and how many dimensions they then have.
+POINT_OPTIONS = {
+    "c": 2,
+    "color": 2,
+    "facecolor": 2,
+    "edgecolor": 2,
+    "s": 1,
+    "linewidth": 1,
+    "alpha": 1,
+}
 SPOKE_COLOR = "#E0E0E0"
+FEW_POINTS = 10_000  # among which matplotlib finds the best place for a legend at once
 
 
-def point_size(n_points: int) -> float:
-    """Marker area in square points: a crowd is drawn finer than a handful."""
-    return float(np.clip(20_000 / max(n_points, 1), 4.0, 36.0))
+# ---- axes
+
+
+def is_space(ax: Axes) -> bool:
+    """Return whether axes have three dimensions."""
+    return ax.name == "3d"
+
+
+def make_axes(ax: Axes | None, n_dims: int) -> Axes:
+    """Return axes for so many dimensions: those given, if they suit, or those of a new figure."""
+    from matplotlib.axes import Axes
+
+    if ax is None:
+        from matplotlib import pyplot as plt
+
+        projection = "3d" if n_dims == 3 else None
+        _, ax = plt.subplots(layout="constrained", subplot_kw={"projection": projection})
+    if not isinstance(ax, Axes):
+        raise TypeError(f"ax is a {type(ax).__name__}: pass one Axes, such as axes[0].")
+    if is_space(ax) != (n_dims == 3):
+        raise InputError(
+            f"components names {n_dims} columns, but ax has {3 if is_space(ax) else 2} dimensions: "
+            'three columns need axes with projection="3d", others plain axes; or leave ax out.'
+        )
+    if is_space(ax):
+        # Names, centers and labeled points stay on top of the crowd, as in the plane.
+        in_space: Any = ax
+        in_space.computed_zorder = False
+    # Colors, halos and outlines are chosen for white, whatever style the page has.
+    ax.set_facecolor("white")
+    return ax
+
+
+def add_legend(ax: Axes, handles: Sequence[Artist], texts: Sequence[str], n_points: int) -> Legend:
+    """Add a small legend where it covers the least; in a corner, where a search would take long."""
+    is_quick = n_points <= FEW_POINTS and not is_space(ax)
+    return ax.legend(
+        list(handles),
+        list(texts),
+        loc="best" if is_quick else "upper right",
+        handletextpad=0.5,
+        borderpad=0.3,
+        framealpha=0.9,
+    )
+
+
+def explain_new(ax: Axes, n_points: int) -> Legend:
+    """Add a legend with one entry, for new points."""
+    from matplotlib.lines import Line2D
+
+    ring = Line2D([], [], marker="o", linestyle="", markersize=7, mfc="white", mec="black", mew=1.2)
+    return add_legend(ax, [ring], ["new"], n_points)
+
+
+# ---- points
 
 
 @dataclass(frozen=True)
@@ -49,117 +112,93 @@ class GroupSizes:
 
     @classmethod
     def of(cls, n_points: int, n_labeled: int, n_new: int, *, has_others: bool) -> GroupSizes:
-        """Choose sizes: what is marked is the larger, the fewer of it there are.
+        """Choose sizes: what is marked is larger, the fewer of it there are.
 
-        Parameters
-        ----------
-        n_points, n_labeled, n_new : int
-            Number of all points, of labelled ones and of new ones.
-        has_others : bool
-            Whether points without a label wear the colours of classes too.
+        `has_others` says that points without a label are drawn in the colors of classes too.
         """
-        size = point_size(n_points)
+        size = _point_size(n_points)
         large = max(2.5 * size, 14.0)
         return cls(
-            labeled=max(size, min(large, point_size(n_labeled))) if has_others else size,
+            labeled=max(size, min(large, _point_size(n_labeled))) if has_others else size,
             predicted=0.8 * size,
             unlabeled=0.6 * size,
             new=float(np.clip(9_000 / max(n_new, 1), 6.0, max(2.5 * size, 18.0))),
         )
 
 
-def draw_unlabeled(
-    ax: Axes, points: NDArray[Any], size: float, given: Mapping[str, Any]
-) -> Points | None:
-    """Unlabelled points: grey, small, underneath."""
-    defaults = {"c": UNLABELED_COLOR, "s": size, "linewidth": 0, "zorder": 1.0}
-    return _scatter(ax, points, None, defaults, given)
+def _point_size(n_points: int) -> float:
+    """Return a marker's area: a crowd is drawn finer than a handful."""
+    return float(np.clip(20_000 / max(n_points, 1), 4.0, 36.0))
 
 
-def draw_predicted(
+def crowd_of(groups: PointGroups, density: Any) -> NDArray[np.bool_]:
+    """Return which points become an image: none, or those without a label and large groups."""
+    crowd = groups.predicted | groups.unlabeled
+    for group in (groups.labeled, groups.new):
+        if np.count_nonzero(group) > DENSITY_THRESHOLD:
+            crowd = crowd | group
+    is_crowded = np.count_nonzero(crowd) > DENSITY_THRESHOLD if density == "auto" else density
+    return crowd if is_crowded else np.zeros_like(crowd)
+
+
+def draw_points(
     ax: Axes,
     points: NDArray[Any],
-    codes: NDArray[Any],
-    opacities: NDArray[Any],
+    groups: PointGroups,
     styles: Sequence[ClassStyle],
-    size: float,
-    given: Mapping[str, Any],
-) -> Points | None:
-    """Unlabelled points in the colour of their predicted class, as opaque as it is sure."""
-    defaults = {
-        "c": class_colors(codes, styles, opacities),
-        "linewidth": 0,
-        "s": size,
-        "zorder": 1.5,
-    }
-    return _scatter(ax, points, [styles[code].marker for code in codes], defaults, given)
+    given: Mapping[str, Mapping[str, Any]],
+    *,
+    has_others: bool,
+) -> dict[str, Points | None]:
+    """Draw each group of points in its way; return the artists by group, None for no point.
 
-
-def draw_labeled(
-    ax: Axes,
-    points: NDArray[Any],
-    codes: NDArray[Any],
-    styles: Sequence[ClassStyle],
-    size: float,
-    has_halo: bool,
-    given: Mapping[str, Any],
-) -> Points | None:
-    """Labelled points in one collection, so that no class covers another by being drawn later."""
+    Labeled points are in one collection, so that no class covers another by being drawn later.
+    Predicted ones are as opaque as they are sure. New ones have a black ring, which stands out
+    without any color. `given` are the user's options for each group.
+    """
     from matplotlib.colors import to_rgba_array
     from matplotlib.patheffects import withStroke
 
-    halo = {"path_effects": [withStroke(linewidth=2.0, foreground="white")]} if has_halo else {}
-    defaults = {
-        **halo,
-        "c": class_colors(codes, styles),
-        "edgecolor": to_rgba_array([style.text_color for style in styles])[codes],
-        "linewidth": 0.4,
-        "s": size,
-        "zorder": 2.0,
-    }
-    return _scatter(ax, points, [styles[code].marker for code in codes], defaults, given)
-
-
-def draw_new(
-    ax: Axes,
-    points: NDArray[Any],
-    codes: NDArray[Any],
-    opacities: NDArray[Any],
-    styles: Sequence[ClassStyle],
-    size: float,
-    given: Mapping[str, Any],
-) -> Points | None:
-    """New points on top, large, with a black ring that stands out without any colour."""
-    from matplotlib.patheffects import withStroke
-
-    markers = [styles[code].marker if code >= 0 else "o" for code in codes]
-    defaults = {
-        "c": class_colors(codes, styles, opacities),
+    n_labeled, n_new = int(groups.labeled.sum()), int(groups.new.sum())
+    sizes = GroupSizes.of(len(points), n_labeled, n_new, has_others=has_others)
+    # The last entries answer for code -1, a point without a class.
+    markers = np.array([*(style.marker for style in styles), "o"])[groups.codes]
+    colors = to_rgba_array([*(style.color for style in styles), UNLABELED_COLOR])[groups.codes]
+    colors[:, 3] = opacity(groups.certainty)
+    outlines = to_rgba_array([*(style.text_color for style in styles), "black"])[groups.codes]
+    labeled: dict[str, Any] = {"linewidth": 0.4, "s": sizes.labeled, "zorder": 2.0}
+    if has_others:
+        labeled["path_effects"] = [withStroke(linewidth=2.0, foreground="white")]
+    new = {
         "edgecolor": "black",
         "linewidth": 1.2,
-        "s": size,
+        "s": sizes.new,
         "zorder": 2.5,
         "path_effects": [withStroke(linewidth=2.8, foreground="white")],
     }
-    return _scatter(ax, points, markers, defaults, given)
-
-
-def draw_spokes(ax: Axes, ends: NDArray[Any]) -> LineCollection | None:
-    """Lines from the middle to these ends, which do not widen the axes."""
-    from matplotlib.collections import LineCollection
-
-    if len(ends) == 0:
-        return None
-    segments = np.stack([np.zeros_like(ends), ends], axis=1)
-    spokes = LineCollection(list(segments), colors=SPOKE_COLOR, linewidths=0.8, zorder=0.5)
-    ax.add_collection(spokes, autolim=False)
-    return spokes
+    looks: dict[str, dict[str, Any]] = {
+        "unlabeled": {
+            "c": UNLABELED_COLOR,
+            "s": sizes.unlabeled,
+            "linewidth": 0,
+            "zorder": 1.0,
+        },
+        "predicted": {"c": colors, "s": sizes.predicted, "linewidth": 0, "zorder": 1.5},
+        "labeled": {"c": colors, "edgecolor": outlines, **labeled},
+        "new": {"c": colors, **new},
+    }
+    artists = {}
+    for name, look in looks.items():
+        rows = getattr(groups, name)
+        own = {key: v[rows] if isinstance(v, np.ndarray) else v for key, v in look.items()}
+        artists[name] = _scatter(ax, points[rows], markers[rows], own, given[name])
+    return artists
 
 
 def draw_centers(
     ax: Axes, centers: NDArray[Any] | None, styles: Sequence[ClassStyle], given: Mapping[str, Any]
 ) -> PathCollection | None:
-    """Class centres: large stars in the class's colour, outlined twice to stand out anywhere."""
+    """Draw class centers as large stars, outlined twice to stand out anywhere."""
     if centers is None:
         return None
     from matplotlib.patheffects import withStroke
@@ -176,6 +215,117 @@ def draw_centers(
     return _scatter_one(ax, centers, _merge_scatter(defaults, given))
 
 
+def draw_spokes(ax: Axes, ends: NDArray[Any]) -> LineCollection | None:
+    """Draw lines from the middle to these ends, which do not widen the axes."""
+    from matplotlib.collections import LineCollection
+
+    if len(ends) == 0:
+        return None
+    segments = np.stack([np.zeros_like(ends), ends], axis=1)
+    spokes = LineCollection(list(segments), colors=SPOKE_COLOR, linewidths=0.8, zorder=0.5)
+    ax.add_collection(spokes, autolim=False)
+    return spokes
+
+
+def _scatter(
+    ax: Axes,
+    points: NDArray[Any],
+    markers: NDArray[Any],
+    defaults: dict[str, Any],
+    given: Mapping[str, Any],
+) -> Points | None:
+    """Draw points with a marker each; None where there is no point."""
+    if len(points) == 0:
+        return None
+    # So many markers would make a vector file that no viewer opens.
+    defaults = {"rasterized": len(points) > DENSITY_THRESHOLD, **defaults}
+    options = _merge_scatter(defaults, given)
+    if "marker" in given:
+        return _scatter_one(ax, points, options)
+    shapes = np.unique(markers)
+    if is_space(ax) and len(shapes) > 1:
+        _fix_colors(options, len(points))
+        # Collections in space sort points by depth with their colors, but not their shapes.
+        return [
+            _scatter_one(
+                ax,
+                points[markers == shape],
+                {**_rows_of(options, markers == shape), "marker": str(shape)},
+            )
+            for shape in shapes
+        ]
+    scatter = _scatter_one(ax, points, options)
+    _set_markers(scatter, markers.tolist())
+    return scatter
+
+
+def _scatter_one(ax: Axes, points: NDArray[Any], options: dict[str, Any]) -> PathCollection:
+    if is_space(ax):
+        # Shading by depth would change the colors, by which classes are told apart.
+        options = {"depthshade": False, **options}
+    draw: Any = ax.scatter  # takes a third coordinate in space
+    return draw(*points.T, **options)
+
+
+def _fix_colors(options: dict[str, Any], n_points: int) -> None:
+    """Turn a value or a name for each point into colors, on one scale for all collections."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import to_rgba_array
+
+    colors = np.asarray(options.get("c", "none"))
+    if colors.shape != (n_points,):
+        return
+    if colors.dtype.kind in "USO":
+        options["c"] = to_rgba_array(options["c"])
+        return
+    scale = ScalarMappable(options.pop("norm", None), options.pop("cmap", None))
+    scale.set_clim(options.pop("vmin", None), options.pop("vmax", None))
+    options["c"] = scale.to_rgba(colors)
+
+
+def _rows_of(options: dict[str, Any], mask: NDArray[np.bool_]) -> dict[str, Any]:
+    """Return the options of some points, where an option has a value for each point."""
+    some = dict(options)
+    for name, n_dims in POINT_OPTIONS.items():
+        value = some.get(name, ())
+        if np.ndim(value) == n_dims and len(value) == len(mask):
+            some[name] = np.asarray(value)[mask]
+    return some
+
+
+def _merge_scatter(defaults: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return defaults overridden by what was given under any of matplotlib's aliases."""
+    from matplotlib.cbook import normalize_kwargs
+    from matplotlib.collections import PathCollection
+    from matplotlib.markers import MarkerStyle
+
+    given = normalize_kwargs(dict(given), PathCollection)
+    if "marker" in given and not MarkerStyle(given["marker"]).is_filled():
+        # A cross is nothing but lines, in the color that fills other markers.
+        defaults = {k: v for k, v in defaults.items() if k not in ("linewidth", "edgecolor")}
+    merged = defaults | given
+    if "color" in merged or "facecolor" in merged:
+        merged.pop("c")
+    return merged
+
+
+def _set_markers(scatter: PathCollection, markers: Sequence[str]) -> None:
+    """Give each point its own marker: `Axes.scatter` takes one for all."""
+    from matplotlib.markers import MarkerStyle
+
+    paths = {}
+    for marker in set(markers):
+        shape = MarkerStyle(marker)
+        paths[marker] = shape.get_path().transformed(shape.get_transform())
+    # One path for all takes matplotlib's fast way through markers.
+    scatter.set_paths(
+        list(paths.values()) if len(paths) == 1 else [paths[marker] for marker in markers]
+    )
+
+
+# ---- names
+
+
 def write_names(
     ax: Axes,
     anchors: Mapping[int, NDArray[Any]],
@@ -184,10 +334,7 @@ def write_names(
     centers: NDArray[Any] | None,
     given: Mapping[str, Any],
 ) -> list[Text]:
-    """The name of each class just above its anchor, with a light halo, beside the centres.
-
-    Names are shortened, since they have to share the page.
-    """
+    """Write the shortened name of each class just above its anchor, with a light halo."""
     from matplotlib.cbook import normalize_kwargs
     from matplotlib.patheffects import withStroke
     from matplotlib.text import Text
@@ -220,8 +367,8 @@ def write_names(
 def name_rows(
     ax: Axes, names: Sequence[str], styles: Sequence[ClassStyle], has_unlabeled: bool
 ) -> list[Text]:
-    """The rows of a strip: the name of each class at its height, unlabelled points last."""
-    rows = [*map(shortened, names), *(["unlabelled"] if has_unlabeled else [])]
+    """Name the rows of a strip: each class at its height, unlabeled points last."""
+    rows = [*map(shortened, names), *(["unlabeled"] if has_unlabeled else [])]
     ax.set_yticks(range(len(rows)), rows, parse_math=False)
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
@@ -229,109 +376,3 @@ def name_rows(
     for text, style in zip(texts, styles, strict=True):
         text.set(color=style.text_color, fontweight="bold")
     return texts
-
-
-def class_colors(
-    codes: NDArray[Any], styles: Sequence[ClassStyle], opacities: NDArray[Any] | None = None
-) -> NDArray[np.float64]:
-    """Colour of each point, of shape (n_samples, 4): its class's, or grey for code -1."""
-    from matplotlib.colors import to_rgba_array
-
-    colors = to_rgba_array([*(style.color for style in styles), UNLABELED_COLOR])[codes]
-    if opacities is not None:
-        colors[:, 3] = opacities
-    return colors
-
-
-def _scatter(
-    ax: Axes,
-    points: NDArray[Any],
-    markers: Sequence[str] | None,
-    defaults: dict[str, Any],
-    given: Mapping[str, Any],
-) -> Points | None:
-    """Points with a marker each; None where there is no point."""
-    if len(points) == 0:
-        return None
-    # So many markers would make a vector file that no viewer opens.
-    defaults = {"rasterized": len(points) > DENSITY_THRESHOLD, **defaults}
-    options = _merge_scatter(defaults, given)
-    if markers is None or "marker" in given:
-        return _scatter_one(ax, points, options)
-    shapes = sorted(set(markers))
-    if is_space(ax) and len(shapes) > 1:
-        _fix_colors(options, len(points))
-        # Collections in space sort points by depth with their colours, but not their shapes.
-        masks = [np.array([marker == shape for marker in markers]) for shape in shapes]
-        return [
-            _scatter_one(ax, points[mask], {**_rows_of(options, mask), "marker": shape})
-            for shape, mask in zip(shapes, masks, strict=True)
-        ]
-    scatter = _scatter_one(ax, points, options)
-    _set_markers(scatter, markers)
-    return scatter
-
-
-def _scatter_one(ax: Axes, points: NDArray[Any], options: dict[str, Any]) -> PathCollection:
-    if is_space(ax):
-        # Shading by depth would change the colours, by which classes are told apart.
-        options = {"depthshade": False, **options}
-    draw: Any = ax.scatter  # takes a third coordinate in space
-    return draw(*points.T, **options)
-
-
-def _fix_colors(options: dict[str, Any], n_points: int) -> None:
-    """Turn values or names, one a point, into colours, on one scale for all collections."""
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import to_rgba_array
-
-    colors = np.asarray(options.get("c", "none"))
-    if colors.shape != (n_points,):
-        return
-    if colors.dtype.kind in "USO":
-        options["c"] = to_rgba_array(options["c"])
-        return
-    scale = ScalarMappable(options.pop("norm", None), options.pop("cmap", None))
-    scale.set_clim(options.pop("vmin", None), options.pop("vmax", None))
-    options["c"] = scale.to_rgba(colors)
-
-
-def _rows_of(options: dict[str, Any], mask: NDArray[np.bool_]) -> dict[str, Any]:
-    """The options of some points, where an option has a value a point."""
-    some = dict(options)
-    for names, n_dims in ((COLOR_OPTIONS, 2), (NUMBER_OPTIONS, 1)):
-        for name in names:
-            value = some.get(name, ())
-            if np.ndim(value) == n_dims and len(value) == len(mask):
-                some[name] = np.asarray(value)[mask]
-    return some
-
-
-def _merge_scatter(defaults: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Defaults overridden by what was given under any of matplotlib's aliases."""
-    from matplotlib.cbook import normalize_kwargs
-    from matplotlib.collections import PathCollection
-    from matplotlib.markers import MarkerStyle
-
-    given = normalize_kwargs(dict(given), PathCollection)
-    if "marker" in given and not MarkerStyle(given["marker"]).is_filled():
-        # A cross is nothing but lines, in the colour that fills other markers.
-        defaults = {k: v for k, v in defaults.items() if k not in ("linewidth", "edgecolor")}
-    merged = defaults | given
-    if "color" in merged or "facecolor" in merged:
-        merged.pop("c")
-    return merged
-
-
-def _set_markers(scatter: PathCollection, markers: Sequence[str]) -> None:
-    """Give each point its own marker: `Axes.scatter` takes one for all."""
-    from matplotlib.markers import MarkerStyle
-
-    paths = {}
-    for marker in set(markers):
-        shape = MarkerStyle(marker)
-        paths[marker] = shape.get_path().transformed(shape.get_transform())
-    # One path for all takes matplotlib's fast way through markers.
-    scatter.set_paths(
-        list(paths.values()) if len(paths) == 1 else [paths[marker] for marker in markers]
-    )

@@ -3,9 +3,9 @@
 The first two coordinates of an eigenmap of ten classes set two or three of them apart and leave the
 others in a heap; the classes part in all coordinates together. So a map can be laid flat: every
 class has a corner of a regular polygon, and the plane is the linear image of all coordinates in
-which labelled points come closest to the corners of their classes,
+which labeled points come closest to the corners of their classes,
 
-    minimise  sum_i |p_{c_i} - (A^T y_i + b)|^2 / n_{c_i} + alpha |A|^2
+    minimize  sum_i |p_{c_i} - (A^T y_i + b)|^2 / n_{c_i} + alpha |A|^2
 
 over points i with a label c_i of n_{c_i} points, with the alpha that predicts left-out points best.
 """
@@ -96,7 +96,7 @@ def view_classes(embedding: NDArray[Any], codes: NDArray[Any], n_classes: int) -
     # Every class counts the same, however many labels it has; on average a point counts once.
     weights = np.count_nonzero(known) / n_found / sizes[codes[known]]
     fit = RidgeCV(penalties).fit(scaled[known], corners[codes[known]], sample_weight=weights)
-    names = ("the plane that parts the labelled classes, a spoke each", "")
+    names = ("the plane that separates the labeled classes, one spoke each", "")
     return MapView(fit.coef_.T / unit, fit.intercept_, names, corners)
 
 
@@ -107,16 +107,17 @@ def telling_components(n_columns: int, labels: PartialLabels) -> Components:
 
 
 def polygon(n_corners: int) -> NDArray[np.float64]:
-    """Corners on the unit circle, clockwise from the top.
-
-    Examples
-    --------
-    >>> from labelfold.plotting.map_view import polygon
-    >>> polygon(4).round(3) + 0.0
-    array([[ 0.,  1.],
-           [ 1.,  0.],
-           [ 0., -1.],
-           [-1.,  0.]])
-    """
+    """Return corners on the unit circle, clockwise from the top."""
     angles = 2 * np.pi * np.arange(n_corners) / n_corners
     return np.column_stack([np.sin(angles), np.cos(angles)])
+
+
+def strip_rows(codes: NDArray[Any], n_classes: int) -> NDArray[Any]:
+    """Return heights in a strip plot: one row per class, unlabeled points in the row below.
+
+    Points are spread within their row by a fixed low-discrepancy sequence, so that equal
+    coordinates stay apart and the same data give the same picture.
+    """
+    golden_ratio = (np.sqrt(5) - 1) / 2
+    offset = 0.5 * (np.arange(len(codes)) * golden_ratio % 1.0 - 0.5)
+    return np.asarray(np.where(codes < 0, n_classes, codes) + offset)

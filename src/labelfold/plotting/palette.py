@@ -1,13 +1,17 @@
-"""A colour, a marker and a text colour for each class, told apart by colour-blind readers too.
+"""A color, a marker and a text color for each class, told apart by color-blind readers too.
 
-The eight colours are those of Okabe and Ito (2008). Past eight classes the colours come round again
+The eight colors are those of Okabe and Ito (2008). Past eight classes the colors come round again
 with the next marker shape, so that the pair stays unique for up to 64 classes; no larger set of
-colours stays distinct under the common colour vision deficiencies.
+colors stays distinct under the common color vision deficiencies.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 OKABE_ITO = (
     "#0072B2",  # blue
@@ -21,6 +25,8 @@ OKABE_ITO = (
 )
 MARKERS = ("o", "s", "^", "D", "P", "X", "v", "p")
 UNLABELED_COLOR = "#BDBDBD"
+NOTE_COLOR = "#595959"  # of what is said about a picture and is no data
+LEAST_OPACITY = 0.15  # a point without any confidence can still be seen on white paper
 
 # The luminance that gives text on white a contrast of 4.5 to 1, WCAG's bound for body text.
 _TEXT_LUMINANCE = 1.05 / 4.5 - 0.05
@@ -28,7 +34,7 @@ _TEXT_LUMINANCE = 1.05 / 4.5 - 0.05
 
 @dataclass(frozen=True)
 class ClassStyle:
-    """How one class is drawn: fill colour, marker shape, and the colour of its name."""
+    """How one class is drawn: fill color, marker shape, and the color of its name."""
 
     color: str
     marker: str
@@ -36,7 +42,7 @@ class ClassStyle:
 
 
 def class_styles(n_classes: int) -> list[ClassStyle]:
-    """One style a class, in the order of the classes.
+    """Return a style for each class, in the order of the classes.
 
     Examples
     --------
@@ -53,7 +59,7 @@ def class_styles(n_classes: int) -> list[ClassStyle]:
 
 
 def readable_on_white(color: str) -> str:
-    """The same hue, darkened until text in it reads on white.
+    """Return the same hue, darkened until text in it reads on white.
 
     Examples
     --------
@@ -66,6 +72,11 @@ def readable_on_white(color: str) -> str:
     factor = min(1.0, _TEXT_LUMINANCE / luminance) if luminance > 0 else 1.0
     channels = [int(255 * _from_linear(factor * value) + 1e-6) for value in linear]
     return "#" + "".join(f"{channel:02X}" for channel in channels)
+
+
+def opacity(confidence: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the opacity of points, rising from the least to 1 with their confidence."""
+    return np.asarray(LEAST_OPACITY + (1.0 - LEAST_OPACITY) * confidence)
 
 
 def _to_linear(value: float) -> float:

@@ -10,26 +10,24 @@ import base64
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labelfold.exceptions import InputError
-from labelfold.plotting.class_layout import PointGroups, codes_in
+from labelfold.plotting.map_inputs import PointGroups, codes_in
 
 if TYPE_CHECKING:
     from labelfold.plotting.embedding_display import EmbeddingDisplay
 
 # Codes of `PointDetails.kinds`.
-KINDS = ("label given", "predicted", "not labelled", "new")
+KINDS = ("label given", "predicted", "not labeled", "new")
 GIVEN, PREDICTED, BARE, NEW = range(len(KINDS))
 # Which kind lies under which, as in the static picture.
 HEIGHTS = np.array([2, 1, 0, 3])
 MAX_IMAGE_BYTES = 60_000_000
-# Whole numbers from here on are written with an exponent: they are no row's name.
-LARGEST_IN_FULL = 1e21
+LARGEST_IN_FULL = 1e21  # floats from here on are written with an exponent
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,14 +69,7 @@ class PointDetails:
     def of(cls, display: EmbeddingDisplay, columns: Sequence[tuple[str, list[str | None]]]) -> Self:
         """Collect the details of a display, and of further columns."""
         n_points = len(display.embedding)
-        groups = PointGroups.of(
-            display.labels,
-            display.predictions,
-            display.confidence,
-            display.is_new,
-            display.classes,
-            n_points,
-        )
+        groups = PointGroups.of(display)
         kinds = np.select(
             [groups.labeled, groups.predicted, groups.unlabeled], [GIVEN, PREDICTED, BARE], NEW
         )
@@ -99,7 +90,7 @@ class PointDetails:
     @property
     def unlabeled_name(self) -> str:
         """What points without a class are called, which no class is."""
-        name = "unlabelled"
+        name = "unlabeled"
         while name in self.names:
             name += " points"
         return name
@@ -171,22 +162,15 @@ def _check_column(name: Any, column: Any, n_points: int) -> list[str | None]:
 
 
 def _as_text(value: Any) -> str | None:
-    """The value as a person would write it, with all its digits; None where it is missing."""
-    if value is None or value is np.ma.masked:
+    """Return the value as a person would write it, with all its digits; None if it is missing."""
+    # pandas.NA has no truth value, and pandas need not be there; a NaN or NaT equals nothing.
+    if value is None or value is np.ma.masked or type(value).__name__ == "NAType":
         return None
-    # Those of pandas, which need not be there; pandas.NA has no truth value.
-    if type(value).__name__ in ("NAType", "NaTType"):
+    if value != value:
         return None
-    if isinstance(value, np.datetime64 | np.timedelta64):
-        return None if np.isnat(value) else str(value)
-    if isinstance(value, Decimal):
-        return None if value.is_nan() else str(value)
-    if isinstance(value, float | np.floating):
-        if np.isnan(value):
-            return None
-        is_whole = value.is_integer() and abs(float(value)) < LARGEST_IN_FULL
-        return str(int(value)) if is_whole else str(value)
-    return str(value)
+    is_float = isinstance(value, float | np.floating)
+    is_whole = is_float and float(value).is_integer() and abs(value) < LARGEST_IN_FULL
+    return str(int(value)) if is_whole else str(value)
 
 
 def image_uris(images: NDArray[Any] | None, order: NDArray[np.intp]) -> list[str] | None:
@@ -212,7 +196,7 @@ def image_uris(images: NDArray[Any] | None, order: NDArray[np.intp]) -> list[str
 
 
 def _as_bytes(images: NDArray[Any]) -> NDArray[np.uint8]:
-    """Pixels from 0 to 255: colours as they are, grey stretched, so that the least is black."""
+    """Pixels from 0 to 255: colors as they are, grey stretched, so that the least is black."""
     if images.ndim == 4:
         scale = 255.0 if images.dtype.kind == "f" else 1.0
         return np.round(images * scale).astype(np.uint8)
