@@ -38,7 +38,7 @@ bench: $(VENV)/.bench  ## speed and memory against other packages
 	$(BIN)/python benchmarks/run.py
 
 reproduce: data-named $(VENV)/.runtime  ## the papers' tables and figures; LABELFOLD_DATA names the data directory
-	$(BIN)/labelfold reproduce all --data "$(LABELFOLD_DATA)" --out reproduce-output
+	$(BIN)/python -m reproductions all --data "$(LABELFOLD_DATA)" --out reproduce-output
 
 data-named:
 	@test -n "$(LABELFOLD_DATA)" || { \
@@ -58,7 +58,7 @@ test-wheel: $(VENV)/.created  ## the tests against the built wheel rather than t
 	$(PYTHON) -m venv build/wheel-venv
 	build/wheel-venv/bin/python $(PIP) install "$$(echo build/wheel/*.whl)[test]"
 	cd build && wheel-venv/bin/python -c "import labelfold, sys; sys.exit('wheel-venv' not in labelfold.__file__)"
-	$(ONE_THREAD) build/wheel-venv/bin/pytest $(PYTEST_ARGS) tests --pyargs labelfold
+	$(ONE_THREAD) build/wheel-venv/bin/pytest $(PYTEST_ARGS) tests reproductions --pyargs labelfold
 
 test-oldest: $(VENV)/.created  ## the tests on the lowest versions that pyproject.toml allows
 	rm -rf build/oldest-venv

@@ -20,7 +20,7 @@ def time_ways(n_rounds: int) -> dict[str, Any]:
     from sklearn.neighbors import KNeighborsClassifier
 
     from labelfold import CCDR, LeastSquaresClassifier, hide_labels
-    from labelfold.datasets import load_landsat
+    from reproductions.data import load_landsat
 
     X, y = load_landsat("all")
     model = CCDR(14, n_neighbors=4, beta=0.5)

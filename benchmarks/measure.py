@@ -85,6 +85,7 @@ def write_results(path: Path, results: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parent))
+    here = Path(__file__).resolve().parent
+    sys.path[:0] = [str(here), str(here.parent)]  # the latter has the loaders: reproductions.data
     tasks = __import__(sys.argv[1]).TASKS
     print(json.dumps(tasks[sys.argv[2]](**json.loads(sys.argv[3]))))

@@ -24,7 +24,7 @@ def rows() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the first 100 principal components of the training images, and their labels."""
     from sklearn.decomposition import PCA
 
-    from labelfold.datasets import load_mnist
+    from reproductions.data import load_mnist
 
     X, y = load_mnist("train")
     return PCA(100, random_state=0).fit_transform(X.astype(np.float64)), y

@@ -20,7 +20,7 @@ def time_new_points(n_repeats: int) -> dict[str, Any]:
     from sklearn.decomposition import PCA
 
     from labelfold import LaplacianClassifier, hide_labels
-    from labelfold.datasets import load_mnist
+    from reproductions.data import load_mnist
 
     X, y = load_mnist("train")
     X_new, y_new = load_mnist("test")

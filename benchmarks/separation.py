@@ -88,7 +88,7 @@ def time_roll(n_repeats: int, objective: str) -> dict[str, Any]:
 def _prepare() -> tuple[Any, Any]:
     from sklearn.preprocessing import QuantileTransformer
 
-    from labelfold.datasets import load_magic
+    from reproductions.data import load_magic
 
     X, y = load_magic()
     rows = np.random.default_rng(0).permutation(len(y))[: N_LABELED + N_SCORED]

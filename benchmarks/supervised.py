@@ -17,7 +17,7 @@ def time_ssde(n_repeats: int, n_components: int) -> dict[str, Any]:
     from sklearn.model_selection import train_test_split
 
     from labelfold import SupervisedSemidefiniteEmbedding
-    from labelfold.datasets import load_alphadigits
+    from reproductions.data import load_alphadigits
 
     X, y = load_alphadigits()
     X, _, y, _ = train_test_split(X, y, test_size=0.2, random_state=0)

@@ -26,7 +26,7 @@ def time_sweep(n_repeats: int) -> dict[str, Any]:
     """All settings, scored on the test rows."""
     from sklearn.model_selection import PredefinedSplit
 
-    from labelfold.datasets import load_landsat
+    from reproductions.data import load_landsat
 
     model, X, y = _prepare()
     truth = load_landsat("all")[1]
@@ -59,7 +59,7 @@ def _time_search(model: Any, X: Any, y: Any, cv: Any, n_repeats: int) -> dict[st
 
 def _prepare() -> tuple[Any, Any, Any]:
     from labelfold import CCDR, ManifoldClassifier, hide_labels
-    from labelfold.datasets import load_landsat
+    from reproductions.data import load_landsat
 
     X, y = load_landsat("all")
     model = ManifoldClassifier(CCDR(2, n_neighbors=N_NEIGHBORS))

@@ -12,8 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from labelfold.reproduce import load_paper, paper_names
-
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 # Made by tools, or with checks of their own.
@@ -159,7 +157,8 @@ def test_page_of_deviations_is_up_to_date():
 
 
 def test_deviations_are_found_in_docstrings_of_all_kinds(tmp_path):
-    (tmp_path / "module.py").write_text(
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "module.py").write_text(
         '"""Module.\n\nDeviation: of a module,\nin two lines.\n\nNot this.\n"""\n'
         "class A:\n"
         '    """A.\n\n    Notes\n    -----\n    See ``Deviation:`` below.\n\n'
@@ -169,7 +168,7 @@ def test_deviations_are_found_in_docstrings_of_all_kinds(tmp_path):
         '        """Do.\n\n        Deviation: of a method.\n        """\n',
         encoding="utf-8",
     )
-    page = tool("deviations").make_page(tmp_path)
+    page = tool("deviations").make_page({tmp_path: "package"})
     names = re.findall(r"^## (.*)$", page, re.MULTILINE)
     assert names == ["A", "method", "module"]
     assert "Of a module,\nin two lines.\n" in page
@@ -188,23 +187,3 @@ def test_picture_of_the_choice_is_up_to_date():
     import labelfold
 
     assert named <= set(labelfold.__all__)
-
-
-def test_verdicts_are_those_of_the_report_that_is_kept():
-    keep_report = tool("keep_report")
-    report = (DOCS / "reproduction" / "report.md").read_text(encoding="utf-8")
-    table = keep_report.verdict_table(report)
-    shown = keep_report.TABLE.search((ROOT / "README.md").read_text(encoding="utf-8"))
-    assert shown[0] == table, "run python tools/keep_report.py on the output of a full run"
-    items = [item for name in paper_names() for item in load_paper(name).items if item.entries]
-    assert len(keep_report.ROW.findall(report)) == len(items)
-    assert "not run yet" not in report
-
-
-@pytest.mark.parametrize("name", paper_names())
-def test_every_entry_has_its_page_in_the_report_that_is_kept(name):
-    for entry in load_paper(name).entries:
-        page = (DOCS / "reproduction" / name / f"{entry.name}.md").read_text(encoding="utf-8")
-        assert page.startswith(f"# {entry.name}: ")
-        assert f"Edition {entry.edition};" in page
-        assert "A quick run" not in page

@@ -10,11 +10,11 @@ import difflib
 import inspect
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCE = ROOT / "src"
+SOURCES = {ROOT / "src": "labelfold", ROOT: "reproductions"}
 PAGE = ROOT / "docs" / "deviations.md"
 MARK = "Deviation:"
 INTRODUCTION = """\
@@ -54,13 +54,14 @@ def to_markdown(paragraph: str) -> str:
     return "".join(one if one.startswith("`") else re.sub(r"([*_])", r"\\\1", one) for one in parts)
 
 
-def make_page(source: Path = SOURCE) -> str:
-    """Return the page."""
+def make_page(sources: Mapping[Path, str] = SOURCES) -> str:
+    """Return the page, made from packages by the folders that hold them."""
     found: dict[tuple[str, str], list[str]] = {}
-    for path in sorted(source.rglob("*.py")):
-        module = ".".join(path.relative_to(source).with_suffix("").parts)
-        for name, text in deviations_in(path):
-            found.setdefault((name, module), []).append(text)
+    for folder, package in sources.items():
+        for path in sorted((folder / package).rglob("*.py")):
+            module = ".".join(path.relative_to(folder).with_suffix("").parts)
+            for name, text in deviations_in(path):
+                found.setdefault((name, module), []).append(text)
     parts = [INTRODUCTION]
     for (name, module), texts in sorted(found.items(), key=lambda entry: entry[0][0].lower()):
         parts.append(f"## {name}\n")

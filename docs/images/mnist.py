@@ -1,6 +1,6 @@
 """Makes mnist.png: 60,000 images of handwritten digits, 100 of them with a label, on one map.
 
-LABELFOLD_DATA=... python docs/images/mnist.py
+PYTHONPATH=. LABELFOLD_DATA=... python docs/images/mnist.py
 """
 
 from pathlib import Path
@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from labelfold import CCDR, ManifoldClassifier, draw_labeled, hide_labels
-from labelfold.datasets import load_mnist
 from labelfold.plotting import EmbeddingDisplay
+from reproductions.data import load_mnist
 
 images, y = load_mnist("train")
 X = PCA(100, random_state=0).fit_transform(images.astype(np.float64))

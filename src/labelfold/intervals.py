@@ -12,18 +12,46 @@ __all__ = ["LEVEL", "student_interval", "wilson_interval"]
 LEVEL = 0.8
 
 
-def student_interval(values: Sequence[float]) -> tuple[float, float]:
-    """Return mean -+ t(n - 1) s / sqrt(n), for two values or more."""
+def student_interval(values: Sequence[float], level: float = LEVEL) -> tuple[float, float]:
+    """Return Student's interval mean -+ t(n - 1) s / sqrt(n).
+
+    Parameters
+    ----------
+    values : sequence of float
+        Two values or more.
+    level : float, default=0.8
+        Probability that the interval covers the mean.
+
+    Returns
+    -------
+    low, high : float
+        Ends of the interval.
+    """
     n = len(values)
     mean = math.fsum(values) / n
     variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
-    half = float(stats.t.ppf((1 + LEVEL) / 2, n - 1)) * math.sqrt(variance / n)
+    half = float(stats.t.ppf((1 + level) / 2, n - 1)) * math.sqrt(variance / n)
     return mean - half, mean + half
 
 
-def wilson_interval(share: float, n: int) -> tuple[float, float]:
-    """Return the p for which the share observed in n trials is within z standard deviations."""
-    z = float(stats.norm.ppf((1 + LEVEL) / 2))
+def wilson_interval(share: float, n: int, level: float = LEVEL) -> tuple[float, float]:
+    """Return Wilson's interval: every p that has the share within z standard deviations.
+
+    Parameters
+    ----------
+    share : float
+        Share of the trials, from 0 to 1.
+    n : int
+        Number of trials.
+    level : float, default=0.8
+        Probability that the interval covers p.
+
+    Returns
+    -------
+    low, high : float
+        Ends of the interval.
+    """
+    z = float(stats.norm.ppf((1 + level) / 2))
     center = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     return max(0.0, center - half), min(1.0, center + half)

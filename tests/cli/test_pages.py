@@ -26,9 +26,7 @@ def words(page):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the pages are for a Unix shell")
-@pytest.mark.parametrize(
-    "name", ["embed", "classify", "transform", "inspect", "compare", "demo", "reproduce"]
-)
+@pytest.mark.parametrize("name", ["embed", "classify", "transform", "inspect", "compare", "demo"])
 def test_commands_print_what_the_page_shows(name):
     page = (ROOT / "docs" / "cli" / f"{name}.md").read_text(encoding="utf-8")
     shown, now = words(page), words(command_pages.renew(page))

@@ -23,13 +23,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.random_projection import GaussianRandomProjection
 
 from labelfold import CCDR, LabeledKFold, LaplacianEigenmaps, ManifoldClassifier, hide_labels
-from labelfold.evaluate import Comparison, FitRecord, compare
-from labelfold.intervals import wilson_interval
+from labelfold.evaluate import Comparison, FitRecord, compare, student_interval, wilson_interval
 from labelfold.labels import PartialLabels
 from labelfold.methods import Declaration
 from labelfold.plotting.comparison_display import ComparisonDisplay
 from labelfold.plotting.palette import OKABE_ITO
-from labelfold.reproduce.summary import mean_over_seeds
 
 mpl.use("Agg")
 
@@ -310,14 +308,13 @@ def test_a_method_that_fails_on_some_splits(blobs):
     assert "3 splits only: RuntimeError: row 0 is needed" in str(result)
 
 
-def test_intervals_are_those_of_the_reproductions(blobs):
+def test_intervals_are_students_over_splits_and_wilsons_of_one(blobs):
     X, _, y = blobs
     result = compare(X, y, {"PCA": PCA()}, cv=LabeledKFold(4), memory=False)
     [row] = result.summary()
-    expected = mean_over_seeds(errors(result))
-    np.testing.assert_allclose(
-        [row.error, row.low, row.high], [expected.mean, expected.low, expected.high]
-    )
+    found = errors(result)
+    np.testing.assert_allclose([row.low, row.high], student_interval(found))
+    assert row.error == pytest.approx(np.mean(found))
     once = compare(X, y, {"PCA": PCA()}, cv=list(LabeledKFold(4).split(X, y))[:1], memory=False)
     [row], n_scored = once.summary(), once.records[0].n_scored
     np.testing.assert_allclose([row.low, row.high], wilson_interval(row.error, n_scored))

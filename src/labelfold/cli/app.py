@@ -19,7 +19,6 @@ from labelfold.cli.demo import demo
 from labelfold.cli.embed import embed
 from labelfold.cli.errors import BAD_INPUT, ErrorTranslatingGroup
 from labelfold.cli.inspect import inspect
-from labelfold.cli.reproduce import reproduce
 from labelfold.cli.transform import transform
 
 app = typer.Typer(
@@ -37,7 +36,6 @@ app.command()(compare)
 app.command()(demo)
 app.command()(embed)
 app.command()(inspect)
-app.command()(reproduce)
 app.command()(transform)
 
 

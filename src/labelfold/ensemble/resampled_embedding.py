@@ -136,7 +136,7 @@ class ResampledEmbedding(
 
     That the maps of subsamples tend to that of all rows as these grow is proved for no map worth
     looking at: appendix III assumes that all coordinates tend to one constant. It was tested
-    (``labelfold reproduce ccdr-mc appendix-3``): on Landsat it holds in 5 dimensions, which the
+    (``python -m reproductions ccdr-mc appendix-3``): on Landsat it holds in 5 dimensions, which the
     labels determine, and in part in 14. Small subsamples cost accuracy: prefer the embedder itself
     where time and memory allow it.
 

@@ -6,6 +6,7 @@ from labelfold.evaluate.permutation import PermutedLabelBaseline, permuted_label
 from labelfold.evaluate.quality import continuity, knn_error, trustworthiness
 from labelfold.evaluate.search import TransductiveSearchCV
 from labelfold.evaluate.splits import LabeledKFold, draw_labeled
+from labelfold.intervals import student_interval, wilson_interval
 
 __all__ = [
     "Comparison",
@@ -19,5 +20,7 @@ __all__ = [
     "draw_labeled",
     "knn_error",
     "permuted_label_baseline",
+    "student_interval",
     "trustworthiness",
+    "wilson_interval",
 ]

@@ -1,1 +1,5 @@
 """Maps that carry an embedding to new points."""
+
+from labelfold.extend.regression import KernelRegression
+
+__all__ = ["KernelRegression"]

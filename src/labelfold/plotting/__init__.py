@@ -4,14 +4,18 @@ from labelfold.plotting.comparison_display import ComparisonDisplay
 from labelfold.plotting.convergence_display import ConvergenceDisplay
 from labelfold.plotting.embedding_display import EmbeddingDisplay
 from labelfold.plotting.graph_display import GraphDisplay
+from labelfold.plotting.palette import ClassStyle, class_styles, readable_on_white
 from labelfold.plotting.spectrum_display import SpectrumDisplay
 from labelfold.plotting.sweep_display import SweepDisplay
 
 __all__ = [
+    "ClassStyle",
     "ComparisonDisplay",
     "ConvergenceDisplay",
     "EmbeddingDisplay",
     "GraphDisplay",
     "SpectrumDisplay",
     "SweepDisplay",
+    "class_styles",
+    "readable_on_white",
 ]

@@ -13,7 +13,6 @@ from labelfold.cli.tables.errors import TableError
 from labelfold.cli.tables.memory import refuse_beyond_memory
 from labelfold.cli.tables.source import Source
 from labelfold.cli.tables.table import Table
-from labelfold.datasets.mnist import parse_idx
 
 
 def read_idx(source: Source, request: Request) -> Table:
@@ -39,14 +38,19 @@ def read_idx(source: Source, request: Request) -> Table:
 
 
 def read_idx_array(source: Source) -> NDArray[np.uint8]:
-    """Return the array of an idx file of unsigned bytes."""
-    shape = _shape(source)
-    try:
-        return parse_idx(source.read(), n_dimensions=len(shape), name=source.origin)
-    except TableError:
-        raise
-    except ValueError as error:
-        raise TableError(f"{error} Get or make the file again.") from error
+    """Return the array of an idx file of unsigned bytes.
+
+    It is a header of big-endian numbers, then the values in C order. Header: two zero bytes, one
+    byte for the type (8 is unsigned byte), one for the number of dimensions, and 4 for each size.
+    """
+    shape, content = _shape(source), source.read()
+    n_values = len(content) - 4 - 4 * len(shape)
+    if n_values != math.prod(shape):
+        raise TableError(
+            f"{source.origin} has {n_values} values: its header announces {math.prod(shape)}, of "
+            f"shape {shape}. Get or make the file again."
+        )
+    return np.frombuffer(content, dtype=np.uint8, offset=4 + 4 * len(shape)).reshape(shape)
 
 
 def _shape(source: Source) -> list[int]:

@@ -1,0 +1,136 @@
+"""How many bands CCDR-2005's roll may have: 3-NN errors on the roll against those of Table 1."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.neighbors import KNeighborsClassifier
+
+from labelfold.datasets import make_swiss_roll
+from reproductions.ccdr_2005.roll import N_BANDS, draw_seeds, size_of
+from reproductions.ccdr_2005.table_1 import PRINTED as TABLE_1_PRINTED
+from reproductions.curves import OKABE_ITO, draw_curve, name_curves, new_figure
+from reproductions.entry import Entry, Measurement, Printed, Task, Verdict
+from reproductions.summary import Estimate, Summary, SummaryRow
+from reproductions.tables import format_value
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["BANDS"]
+
+NUMBERS_OF_BANDS = range(2, 11)
+N_TESTED, N_DRAWS = 1000, 200
+PRINTED = {size: raw for size, (_, _, raw) in TABLE_1_PRINTED.items()}
+GAP = "distance from the paper"
+
+PROCEDURE = """
+The paper shows the classes on its roll in a picture only (Fig. 1). Bands that take turns along the
+roll are the plain reading; how many there are decides how hard the problem is. This entry takes the
+paper's one method without free choices, 3 nearest neighbours on the roll's three features, and
+looks for the number of bands of equal width whose errors after 300, 400 and 500 training points
+are nearest to the paper's: 200 training sets of each size, 1,000 new points for each. "Distance
+from the paper" is the root mean square of the three differences.
+"""
+
+
+def list_tasks(quick: bool) -> list[Task]:
+    """List one task for each size and training set."""
+    n_draws = 5 if quick else N_DRAWS
+    return [Task({"training_points": size}, seed) for size in PRINTED for seed in range(n_draws)]
+
+
+def run(task: Task, data_home: Path | None) -> list[Measurement]:
+    """Measure the error of 3-NN for every number of bands on the same points."""
+    n = size_of(task, "training_points")
+    seed, _ = draw_seeds(task, n)
+    measurements = []
+    for bands in NUMBERS_OF_BANDS:
+        X, y, _ = make_swiss_roll(n + N_TESTED, n_bands=bands, random_state=seed)
+        head = KNeighborsClassifier(3).fit(X[:n], y[:n])
+        error = float(np.mean(head.predict(X[n:]) != y[n:]))
+        measurements.append(Measurement(error, {"bands": bands}, n_scored=N_TESTED))
+    return measurements
+
+
+def derive(summary: Summary) -> list[SummaryRow]:
+    """Return the distance from the paper's three errors for every number of bands."""
+    return [_distance(summary, int(bands)) for bands in summary.values_of("bands")]
+
+
+def judge(summary: Summary) -> list[Verdict]:
+    """Judge whether the number of bands used by the other entries is the nearest."""
+    ranked = sorted(summary.rows_with(GAP), key=lambda row: row.estimate.mean)
+    nearest, second = ranked[:2]
+    is_nearest = nearest.setting["bands"] == N_BANDS
+    return [
+        Verdict(
+            claim=f"{N_BANDS} bands give the paper's 3-NN errors",
+            paper="not in the paper, which has "
+            + ", ".join(f"{100 * value:.1f} %" for value in PRINTED.values()),
+            found="; ".join(
+                f"{row.setting['bands']} bands: {_errors(summary, row)}, "
+                f"{format_value(row.estimate.mean, 'share')} away"
+                for row in (nearest, second)
+            ),
+            verdict="holds" if is_nearest else "does not hold",
+        )
+    ]
+
+
+def draw(summary: Summary, data_home: Path | None = None) -> Figure:
+    """Draw errors against the number of bands, the paper's as lines across."""
+    figure = new_figure()
+    (ax,) = figure.axes
+    for size, color in zip(PRINTED, OKABE_ITO, strict=False):
+        ax.axhline(100 * PRINTED[size], color=color, linestyle=":")
+        rows = [
+            row
+            for row in summary.rows_with(training_points=size)
+            if row.setting["bands"] in NUMBERS_OF_BANDS
+        ]
+        draw_curve(ax, rows, "bands", name=f"{size} points", color=color)
+    ax.set_ylim(bottom=0)
+    name_curves(ax)
+    ax.set(xlabel="bands on the roll", ylabel="3-NN error on new points, %")
+    ax.set_title("Dotted: the paper's errors.", fontsize=11)
+    return figure
+
+
+def _distance(summary: Summary, bands: int) -> SummaryRow:
+    rows = [summary.row(training_points=size, bands=bands) for size in PRINTED]
+    squares = [
+        (row.estimate.mean - value) ** 2 for row, value in zip(rows, PRINTED.values(), strict=True)
+    ]
+    distance = math.sqrt(math.fsum(squares) / len(squares))
+    estimate = Estimate(distance, None, None, rows[0].estimate.n_runs, "none")
+    return SummaryRow({"bands": bands}, GAP, "share", {}, None, estimate)
+
+
+def _errors(summary: Summary, row: SummaryRow) -> str:
+    means = [
+        summary.row(training_points=size, bands=row.setting["bands"]).estimate.mean
+        for size in PRINTED
+    ]
+    return ", ".join(format_value(mean, "share") for mean in means)
+
+
+BANDS = Entry(
+    name="bands",
+    title="How many bands the roll of Fig. 1 has",
+    procedure=PROCEDURE,
+    edition=1,
+    tasks=list_tasks,
+    run=run,
+    judge=judge,
+    printed=tuple(
+        Printed(value, {"training_points": size, "bands": N_BANDS}, goal="equal")
+        for size, value in PRINTED.items()
+    ),
+    derive=derive,
+    draw=draw,
+    why="The number of bands is a guess, and the paper's errors come from 1,000 points a size.",
+)

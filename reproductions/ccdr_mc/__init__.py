@@ -1,0 +1,47 @@
+"""Raich, Damelin, Costa and Hero, "Classification constraint dimensionality reduction"."""
+
+from __future__ import annotations
+
+from reproductions.ccdr_mc.appendix_3 import APPENDIX_3
+from reproductions.ccdr_mc.circles import CIRCLES
+from reproductions.ccdr_mc.dimensions import INTRINSIC_DIMENSION
+from reproductions.ccdr_mc.figure_1 import FIGURE_1
+from reproductions.ccdr_mc.joint_extension import JOINT_EXTENSION
+from reproductions.ccdr_mc.out_of_sample import OUT_OF_SAMPLE
+from reproductions.ccdr_mc.sweeps import FIGURE_2, FIGURE_3, FIGURE_4
+from reproductions.ccdr_mc.table_1 import TABLE_1
+from reproductions.entry import Item, Paper
+
+__all__ = ["PAPER"]
+
+PAPER = Paper(
+    name="ccdr-mc",
+    citation=(
+        "R. Raich, S. B. Damelin, J. A. Costa and A. O. Hero III, Classification constraint "
+        "dimensionality reduction."
+    ),
+    entries=(
+        FIGURE_1,
+        CIRCLES,
+        TABLE_1,
+        FIGURE_2,
+        INTRINSIC_DIMENSION,
+        FIGURE_3,
+        FIGURE_4,
+        OUT_OF_SAMPLE,
+        JOINT_EXTENSION,
+        APPENDIX_3,
+    ),
+    items=(
+        Item("Fig. 1", "PCA of two long classes, a drawing", ("figure-1",)),
+        Item("Table I", "errors on Landsat on raw, PCA and CCDR features", ("table-1",)),
+        Item(
+            "Table of section V.D",
+            "intrinsic dimension of the classes of Landsat",
+            ("intrinsic-dimension",),
+        ),
+        Item("Fig. 2", "errors against beta", ("figure-2",)),
+        Item("Fig. 3", "errors against the dimension", ("figure-3",)),
+        Item("Fig. 4", "errors against the number of neighbours", ("figure-4",)),
+    ),
+)
