@@ -1,9 +1,7 @@
 """Round trips of every estimator, and files that must not be opened."""
 
 import contextlib
-import copy
 import dataclasses
-import hashlib
 import importlib
 import inspect
 import io
@@ -57,9 +55,9 @@ from labelfold import (
 )
 from labelfold.datasets import make_swiss_roll
 from labelfold.exceptions import ModelFileError, ModelVersionWarning
-from labelfold.persistence import model_file, trusted_types
+from labelfold.methods import all_estimators
+from labelfold.persistence import contents, model_file
 
-SEAL = b"\nlabelfold sha256 "
 OUTPUTS = ("transform", "predict", "predict_proba", "decision_function")
 
 POINTS, CLASSES, _ = make_swiss_roll(60, random_state=0)
@@ -278,9 +276,9 @@ def test_compact_says_the_same_of_new_rows(fitted, path, name):
     labelfold.save(model, path, compact=True)
     again = labelfold.load(path)
     assert_same(outputs(model, X), outputs(again, X), name)
-    has_less = ("eigenmaps, density", "least squares", "dimension")
+    has_less = ("least squares", "dimension")
     if name not in (*has_less, "manifold, of others", "manifold, perceptron"):
-        assert path.stat().st_size < 0.9 * size
+        assert path.stat().st_size < 0.95 * size
     if hasattr(model, "certificate_"):
         assert str(again.certificate_) == str(model.certificate_)
     assert vars(model).keys() >= before.keys()
@@ -289,13 +287,11 @@ def test_compact_says_the_same_of_new_rows(fitted, path, name):
     assert_same(outputs(model, X), outputs(labelfold.load(path), X), name)
 
 
-def test_every_public_estimator_has_a_case():
-    public = {getattr(labelfold, name) for name in labelfold.__all__}
-    estimators = {one for one in public if inspect.isclass(one) and issubclass(one, BaseEstimator)}
-    assert estimators <= {type(case[0]) for case in CASES.values()}
+def test_every_declared_estimator_has_a_case():
+    assert set(all_estimators()) <= {type(case[0]) for case in CASES.values()}
 
 
-@pytest.mark.parametrize("name", trusted_types.TRUSTED_TYPES)
+@pytest.mark.parametrize("name", contents.OF_LIBRARIES)
 def test_trusted_names_exist(name):
     module, _, kind = name.rpartition(".")
     found = getattr(importlib.import_module(module), kind)
@@ -328,14 +324,6 @@ def test_rebuilt_tree_finds_the_same(path):
         model = KNeighborsClassifier(4, leaf_size=7, **metric).fit(POINTS, CLASSES)
         labelfold.save(model, path)
         assert_same(model.kneighbors(NEW), labelfold.load(path).kneighbors(NEW))
-
-
-def test_same_model_gives_the_same_bytes(fitted, path):
-    for compact in (False, True):
-        labelfold.save(fitted("manifold"), path, compact=compact)
-        first = path.read_bytes()
-        labelfold.save(labelfold.load(path), path, compact=compact)
-        assert path.read_bytes() == first
 
 
 def test_keys_of_dictionaries(path):
@@ -482,17 +470,14 @@ def test_refuses_what_is_not_fitted(path):
 # ---- writing
 
 
-@pytest.mark.parametrize("error", [OSError("disk full"), KeyboardInterrupt()])
-def test_interrupted_save_leaves_the_old_file(saved, monkeypatch, error):
+def test_interrupted_save_leaves_the_old_file(saved, monkeypatch):
     before = saved.read_bytes()
-    write = model_file.write_container
 
-    def stop(stream, *rest):
-        write(stream, *rest)
-        raise error
+    def stop(descriptor):
+        raise OSError("disk full")
 
-    monkeypatch.setattr(model_file, "write_container", stop)
-    with pytest.raises(type(error)):
+    monkeypatch.setattr(os, "fsync", stop)
+    with pytest.raises(OSError, match="disk full"):
         labelfold.save(LeastSquaresClassifier().fit(POINTS, CLASSES), saved)
     assert saved.read_bytes() == before
     assert os.listdir(saved.parent) == [saved.name]
@@ -525,32 +510,27 @@ def content(fitted, tmp_path_factory):
     return path.read_bytes()
 
 
-def test_file_cut_short(content, path):
+def test_truncated_file(content, path):
     rng = np.random.default_rng(0)
     for length in {0, 1, 3, 4, len(content) - 1, *rng.integers(len(content), size=150).tolist()}:
         path.write_bytes(content[:length])
-        with pytest.raises(ModelFileError, match=r"cut short|its end is missing|not a file that"):
+        with pytest.raises(ModelFileError, match=r"truncated or damaged|not a file that"):
             labelfold.load(path)
 
 
-def test_altered_byte(content, path):
+def test_damaged_file(content, path, fitted):
+    # Some bits mean nothing, such as the dates of members.
     rng = np.random.default_rng(1)
-    size = len(content)
-    for place in {0, size - 1, size - 70, *rng.integers(size, size=250).tolist()}:
-        altered = bytearray(content)
-        altered[place] ^= 1 << rng.integers(8)
-        path.write_bytes(altered)
-        with pytest.raises(ModelFileError, match="altered"):
-            labelfold.load(path)
-
-
-def test_longer_file(content, path):
-    for more in (b"\n", b"PK\x05\x06" + 18 * b"\0", content):
-        path.write_bytes(content + more)
-        # A zip may follow anything, but then the seal does not fit.
-        match = "altered" if more == content else "altered|cut short"
-        with pytest.raises(ModelFileError, match=match):
-            labelfold.load(path)
+    expected, refused = fitted("ccdr").transform(NEW), 0
+    for place in {0, len(content) - 1, *rng.integers(len(content), size=250).tolist()}:
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << rng.integers(8)
+        path.write_bytes(damaged)
+        try:
+            assert_same(labelfold.load(path).transform(NEW), expected)
+        except ModelFileError:
+            refused += 1
+    assert refused > 200
 
 
 def test_other_kinds(fitted, path):
@@ -562,12 +542,12 @@ def test_other_kinds(fitted, path):
     with pytest.raises(ModelFileError, match="is a pickle"):
         labelfold.load(path)
     skops.io.dump(PCA().fit(POINTS), path)
-    with pytest.raises(ModelFileError, match="a zip, but not one"):
+    with pytest.raises(ModelFileError, match=r"no readable labelfold\.json"):
         labelfold.load(path)
     np.savez(path.with_suffix(".npz"), POINTS)
-    with pytest.raises(ModelFileError, match="a zip, but not one"):
+    with pytest.raises(ModelFileError, match=r"no readable labelfold\.json"):
         labelfold.load(path.with_suffix(".npz"))
-    for text in (b"x,y\n1,2\n", b"\x93NUMPY", b"\0" * 5000, SEAL + b"0" * 64):
+    for text in (b"x,y\n1,2\n", b"\x93NUMPY", b"\0" * 5000):
         path.write_bytes(text)
         with pytest.raises(ModelFileError):
             labelfold.load(path)
@@ -575,17 +555,7 @@ def test_other_kinds(fitted, path):
         labelfold.load(path.with_name("none"))
 
 
-# ---- files that somebody made, with a checksum that fits
-
-
-def sealed(archive):
-    """Return the bytes of a zip with labelfold's seal."""
-    buffer = io.BytesIO()
-    buffer.write(archive)
-    with zipfile.ZipFile(buffer, "a") as file:
-        file.comment = SEAL + b"0" * 64
-    start = buffer.getvalue()[:-64]
-    return start + hashlib.sha256(start).hexdigest().encode()
+# ---- files that somebody made
 
 
 def members_of(path):
@@ -594,11 +564,9 @@ def members_of(path):
 
 
 def forge(path, members, compression=zipfile.ZIP_STORED):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", compression) as file:
+    with zipfile.ZipFile(path, "w", compression) as file:
         for name, value in members.items():
             file.writestr(name, value)
-    path.write_bytes(sealed(buffer.getvalue()))
 
 
 def with_root(members, root):
@@ -706,9 +674,7 @@ def test_no_estimator(saved):
 
 def test_names_the_foreign_type(saved):
     forge(saved, with_root(members_of(saved), next(harm("x"))))
-    with pytest.raises(
-        ModelFileError, match=r"holds os\.system, which labelfold.save never writes"
-    ):
+    with pytest.raises(ModelFileError, match=r"holds os\.system, which labelfold does not know"):
         labelfold.load(saved)
 
 
@@ -729,57 +695,29 @@ def test_forged_description(saved):
             labelfold.load(saved)
 
 
-def npy(header):
-    header = header.ljust(117) + "\n"
-    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode()
-
-
-def test_bombs(fitted, saved, monkeypatch):
-    labelfold.save(fitted("fisher"), saved)
+def test_bombs(saved, monkeypatch):
     members = members_of(saved)
     monkeypatch.setattr(model_file.skops.io, "load", lambda *a, **k: pytest.fail("was opened"))
-    forge(saved, members, zipfile.ZIP_DEFLATED)
-    with pytest.raises(ModelFileError, match="is compressed"):
+    forge(saved, {**members, "bomb.npy": bytes(2**27)}, zipfile.ZIP_DEFLATED)
+    with pytest.raises(ModelFileError, match="would unpack to more than"):
         labelfold.load(saved)
-    array = next(name for name in members if name.endswith(".npy"))
-    huge = npy("{'descr': '<f8', 'fortran_order': False, 'shape': (10000000000000,), }")
-    forge(saved, {**members, array: huge})
-    with pytest.raises(ModelFileError, match=f"array {array} is not as long as it says"):
-        labelfold.load(saved)
-    objects = npy("{'descr': '|O', 'fortran_order': False, 'shape': (0,), }")
-    forge(saved, {**members, array: objects})
-    with pytest.raises(ModelFileError, match=f"array {array}"):
-        labelfold.load(saved)
-    sparse, packed = next(name for name in members if name.endswith(".npz")), io.BytesIO()
-    sp.save_npz(packed, sp.csr_array(np.ones((9, 9))))
-    forge(saved, {**members, sparse: packed.getvalue()})
-    with pytest.raises(ModelFileError, match=r"part \w+.npy is compressed"):
+    packed = io.BytesIO()
+    np.savez_compressed(packed, np.zeros(2**24))
+    forge(saved, {**members, "bomb.npz": packed.getvalue()})
+    with pytest.raises(ModelFileError, match="would unpack to more than"):
         labelfold.load(saved)
 
 
-def test_array_under_another_name(saved):
+def test_arrays_that_lie(saved):
     members = members_of(saved)
     array = next(name for name in members if name.endswith(".npy"))
-    members["1.bin"] = members.pop(array)
-    members["schema.json"] = members["schema.json"].replace(array.encode(), b"1.bin")
-    forge(saved, members)
-    with pytest.raises(ModelFileError, match=r"part 1\.bin is no array"):
-        labelfold.load(saved)
-
-
-def test_parts_that_overlap(saved):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as file:
-        for name, value in members_of(saved).items():
-            file.writestr(name, value)
-        largest = max(file.filelist, key=lambda one: one.file_size)
-        for number in range(100, 105):
-            twin = copy.copy(largest)
-            twin.filename = f"{number}.npy"
-            file.filelist.append(twin)
-    saved.write_bytes(sealed(buffer.getvalue()))
-    with pytest.raises(ModelFileError, match="claim more bytes"):
-        labelfold.load(saved)
+    for kind, length in (("<f8", 10**13), ("|O", 1)):
+        header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': ({length},), }}"
+        header = header.ljust(117) + "\n"
+        lie = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode()
+        forge(saved, {**members, array: lie})
+        with pytest.raises(ModelFileError, match="cannot be restored"):
+            labelfold.load(saved)
 
 
 # ---- versions
@@ -792,9 +730,12 @@ def with_manifest(saved, **changes):
     forge(saved, {**members, "labelfold.json": json.dumps({**manifest, **changes}).encode()})
 
 
-def test_newer_format(saved):
-    with_manifest(saved, format=2, versions={"labelfold": "9.1.0"})
-    with pytest.raises(ModelFileError, match=r"labelfold 9\.1\.0 in format 2.*upgrade labelfold"):
+def test_other_formats(saved):
+    with_manifest(saved, format=99, versions={"labelfold": "9.1.0"})
+    with pytest.raises(ModelFileError, match=r"labelfold 9\.1\.0 in format 99.*upgrade labelfold"):
+        labelfold.load(saved)
+    with_manifest(saved, format=1)
+    with pytest.raises(ModelFileError, match=r"in format 1.*fit and save again"):
         labelfold.load(saved)
 
 

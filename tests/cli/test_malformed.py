@@ -12,7 +12,6 @@ import json
 import os
 import tempfile
 import zipfile
-from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +23,6 @@ from typer.testing import CliRunner
 
 import labelfold
 from labelfold.cli.app import app
-from labelfold.persistence.container import SEAL
 
 READERS = ("inspect", "compare", "embed", "classify", "transform")
 LEARNERS = ("compare", "classify")  # which need labels of two classes
@@ -268,16 +266,6 @@ def test_all_rows_equal(model, command, data):
 
 @given(data=st.data())
 @settings(few, max_examples=40)
-def test_altered_models(model, data):
-    altered = bytearray(model)
-    place = data.draw(st.integers(0, len(model) - 1))
-    altered[place] ^= data.draw(st.integers(1, 255))
-    line = check_refusal("transform", as_bytes(lines_of(8)), "new.csv", bytes(altered))
-    assert "model.skops" in line
-
-
-@given(data=st.data())
-@settings(few, max_examples=40)
 def test_models_cut_short(model, data):
     cut = model[: data.draw(st.integers(0, len(model) - 1))]
     line = check_refusal("transform", as_bytes(lines_of(8)), "new.csv", cut)
@@ -314,7 +302,7 @@ def test_models_with_foreign_types(model, foreign, loader, is_root):
 
 
 def forge(model, node, *, is_root):
-    """A model whose description names something else, with a seal that is right."""
+    """Return a model whose description names something else."""
     with zipfile.ZipFile(io.BytesIO(model)) as file:
         members = {name: file.read(name) for name in file.namelist()}
     schema = json.loads(members["schema.json"])
@@ -327,9 +315,7 @@ def forge(model, node, *, is_root):
     with zipfile.ZipFile(whole, "w", zipfile.ZIP_STORED) as file:
         for name, content in members.items():
             file.writestr(name, content)
-        file.comment = SEAL + b"0" * 64
-    start = whole.getvalue()[:-64]
-    return start + sha256(start).hexdigest().encode()
+    return whole.getvalue()
 
 
 @given(data=st.data())

@@ -97,6 +97,11 @@ class LaplacianColumns:
         total = np.bincount(self.position[reached], mass[reached], minlength=self.n_indicators)
         return np.asarray(1 / np.sqrt(total))
 
+    def for_new_rows(self) -> LaplacianColumns:
+        """Return the columns with what is derived from the graph's edges, which may then go."""
+        self.position, self.heights  # noqa: B018
+        return self
+
     def truncated(self, n_columns: int) -> LaplacianColumns:
         """Return the first columns, at least the indicators."""
         return replace(self, basis=self.basis.truncated(n_columns - self.n_indicators))

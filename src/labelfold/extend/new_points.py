@@ -42,6 +42,12 @@ class NewPoints:
         """Return the same for other values of the same points."""
         return NewPoints(self._X, self._graph, values, self._seed)
 
+    def for_new_rows(self) -> NewPoints:
+        """Return the fitted map alone, without what it was fitted on."""
+        small = NewPoints.__new__(NewPoints)
+        small.__dict__["extension"] = self.extension
+        return small
+
     def predict(self, X: Any, found: sp.csr_array) -> Array:
         """Return coordinates of rows, given with the distances to their neighbours."""
         extension = self.extension

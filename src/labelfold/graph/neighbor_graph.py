@@ -238,6 +238,12 @@ class NeighborGraph:
         )
         return find_pieces(edges)
 
+    def for_new_rows(self) -> NeighborGraph:
+        """Return the graph without its edges, which still places new rows."""
+        from labelfold.graph.query_graph import QueryGraph
+
+        return QueryGraph.of(self)
+
     def connected(self, groups: NDArray[np.intp] | None = None) -> NeighborGraph:
         """Return the graph in one piece, joined by the shortest bridges where it was not.
 

@@ -1,4 +1,8 @@
-"""``save`` and ``load``: what is checked on the way, and what is said about it."""
+"""``save`` and ``load``: fitted estimators to and from files that run no code when opened.
+
+A model file is one of skops, a zip of arrays and a description of what they are parts of, with one
+member more: ``labelfold.json``, which tells format, versions and names of features.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,8 @@ import platform
 import re
 import warnings
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -23,15 +28,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelfold._version import __version__
 from labelfold.exceptions import InputError, ModelFileError, ModelVersionWarning
-from labelfold.persistence.audit import find_foreign, find_lost_keys
-from labelfold.persistence.container import MANIFEST, SCHEMA, opened, write_container
-from labelfold.persistence.storable import complete, to_storable
-from labelfold.persistence.trusted_types import TRUSTED_TYPES
+from labelfold.persistence.contents import (
+    SCHEMA,
+    find_foreign,
+    find_lost_keys,
+    rebuild,
+    to_storable,
+    trusted_names,
+)
 from labelfold.whole_file import replacing
 
 __all__ = ["load", "read_feature_names", "save"]
 
-FORMAT = 1  # raised when files can no longer be read by earlier releases
+MANIFEST = "labelfold.json"
+FORMAT = 2  # raised when files of other formats can no longer be read
+# Sparse arrays are compressed, and no honest one shrinks to a hundredth: a file that would unpack
+# to more was made to fill the memory.
+LARGEST_RATIO, HARMLESS_BYTES = 100, 2**26
 
 VERSIONS = {
     "labelfold": __version__,
@@ -86,8 +99,8 @@ def save(
 
     Notes
     -----
-    The file is one of skops with a checksum: arrays, and a description of what they are the parts
-    of. Neighbour searches are stored as the rows they search and built anew, the same, on loading.
+    The file is one of skops: arrays, and a description of what they are parts of. Neighbor searches
+    are stored as the rows they search and are rebuilt, the same, on loading.
 
     Examples
     --------
@@ -110,7 +123,7 @@ def save(
         )
     check_is_fitted(estimator)
     names = _check_names(feature_names, estimator)
-    described = _describe(to_storable(estimator, compact=compact), type(estimator).__name__)
+    content = _describe(to_storable(estimator, compact=compact), type(estimator).__name__)
     manifest = {
         "format": FORMAT,
         "estimator": type(estimator).__name__,
@@ -119,8 +132,10 @@ def save(
     }
     if names is not None:
         manifest["feature_names"] = names
-    with zipfile.ZipFile(described) as members, replacing(Path(path)) as stream:
-        write_container(stream, manifest, members)
+    with zipfile.ZipFile(content, "a") as file:
+        file.writestr(MANIFEST, json.dumps(manifest, indent=1))
+    with replacing(Path(path)) as stream:
+        stream.write(content.getbuffer())
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -140,8 +155,9 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ModelFileError
-        If the file is of another kind, cut short, altered, of a newer format, or holds a type that
-        is none of labelfold, NumPy, SciPy and scikit-learn.
+        If the file is no model file, truncated, damaged, of another format, or holds a type that
+        is not known: neither NumPy's, SciPy's or scikit-learn's, nor declared or marked as stored
+        in a module that was imported.
 
     Warns
     -----
@@ -154,17 +170,19 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Notes
     -----
-    No code from the file runs, and memory stays in proportion to its size. The checksum finds
-    accidents, not forgers: a file from somebody who wishes you ill can still hold wrong numbers, or
-    such as crash the process when the estimator is used.
+    No code from the file runs. A file from somebody who wishes you ill can still hold wrong
+    numbers, or such as crash the process when the estimator is used. A model of your own class
+    loads after the module that declares it was imported.
     """
     path = Path(path)
-    with opened(path) as file:
+    with _opened(path) as file:
         manifest = _read_manifest(path, file)
         _refuse_foreign(path, file, manifest["versions"])
         _compare_versions(path, manifest["versions"])
         try:
-            estimator = complete(skops.io.load(file.fp, trusted=list(TRUSTED_TYPES)))
+            estimator = rebuild(skops.io.load(file.fp, trusted=trusted_names()))
+        except zipfile.BadZipFile:
+            raise
         except Exception as error:  # of whatever library has changed since
             raise ModelFileError(
                 f"{path} cannot be restored here ({type(error).__name__}: {error}). It was saved "
@@ -191,14 +209,56 @@ def read_feature_names(path: str | os.PathLike[str]) -> list[str] | None:
     Raises
     ------
     ModelFileError
-        If the file is of another kind, cut short or altered.
+        If the file is no model file, truncated or damaged.
     """
     path = Path(path)
-    with opened(path) as file:
+    with _opened(path) as file:
         names = _read_manifest(path, file).get("feature_names")
     if names is not None and not _are_names(names):
         raise ModelFileError(f"{path} has a {MANIFEST} whose feature_names are no list of names.")
     return names
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Open a zip that does not unpack to far more than it is; refuse all other files."""
+    with open(path, "rb") as stream:
+        start = stream.read(4)
+        if start[:1] == b"\x80" and start[1:2] in b"\2\3\4\5":
+            raise ModelFileError(
+                f"{path} is a pickle, as joblib.dump writes it, and not a file of labelfold.save: "
+                "opening it runs whatever code it holds, so only joblib.load does that."
+            )
+        if start != b"PK\x03\x04":
+            raise ModelFileError(
+                f"{path} is not a file that labelfold.save wrote: name one that it did, or save one."
+            )
+        try:
+            with zipfile.ZipFile(stream) as file:
+                limit = LARGEST_RATIO * os.fstat(stream.fileno()).st_size + HARMLESS_BYTES
+                if _unpacked_size(file) > limit:
+                    raise ModelFileError(
+                        f"{path} would unpack to more than {limit} bytes: labelfold.save writes no "
+                        "such file."
+                    )
+                yield file
+        except (zipfile.BadZipFile, EOFError) as error:
+            raise ModelFileError(
+                f"{path} is truncated or damaged ({error}): copy it again from its source."
+            ) from error
+
+
+def _unpacked_size(file: zipfile.ZipFile) -> int:
+    """Return the number of bytes that all members say they have, those inside archives included."""
+    size = 0
+    for member in file.infolist():
+        size += member.file_size
+        if member.filename.endswith(".npz") and member.compress_type == zipfile.ZIP_STORED:
+            with file.open(member) as part, zipfile.ZipFile(part) as arrays:
+                size += sum(one.file_size for one in arrays.infolist())
+        elif member.filename.endswith(".npz"):
+            raise zipfile.BadZipFile(f"{member.filename} is compressed twice")
+    return size
 
 
 def _check_names(names: Sequence[str] | None, estimator: Any) -> list[str] | None:
@@ -207,7 +267,7 @@ def _check_names(names: Sequence[str] | None, estimator: Any) -> list[str] | Non
         return None
     listed = names if isinstance(names, str) else list(names)
     if not _are_names(listed):
-        raise InputError(f"feature_names={names!r} must be a list of text, a name a feature.")
+        raise InputError(f"feature_names={names!r} must be a list of text, one for each feature.")
     n_features = getattr(estimator, "n_features_in_", len(listed))
     if len(listed) != n_features:
         raise InputError(
@@ -223,9 +283,9 @@ def _are_names(value: Any) -> bool:
 def _describe(estimator: Any, name: str) -> BytesIO:
     """Return the estimator as a file of skops, or say what in it cannot be one."""
     advice = (
-        "files hold no functions, and no types but those of labelfold, NumPy, SciPy and "
-        "scikit-learn that are known to be harmless. Replace it (a metric, by its name), or use "
-        "joblib.dump for readers who trust you."
+        "files hold no functions, and no types but those that are known to be harmless. Replace "
+        "it (a metric by its name), declare a class of your own with labelfold.methods.declare, or "
+        "use joblib.dump for readers who trust you."
     )
     buffer = BytesIO()
     try:
@@ -257,10 +317,11 @@ def _read_manifest(path: Path, file: zipfile.ZipFile) -> dict[str, Any]:
         raise ModelFileError(f"{path} has no readable {MANIFEST}: {error!r}") from error
     if not is_valid:
         raise ModelFileError(f"{path} has a {MANIFEST} without format and versions.")
-    if number > FORMAT:
+    if number != FORMAT:
+        way_out = "upgrade labelfold" if number > FORMAT else "fit and save again"
         raise ModelFileError(
             f"{path} was saved by labelfold {versions['labelfold']} in format {number}, and "
-            f"labelfold {__version__} reads formats up to {FORMAT}: upgrade labelfold."
+            f"labelfold {__version__} reads format {FORMAT}: {way_out}."
         )
     return dict(manifest)
 
@@ -275,8 +336,9 @@ def _refuse_foreign(path: Path, file: zipfile.ZipFile, versions: dict[str, str])
         ) from error
     if foreign:
         raise ModelFileError(
-            f"{path} holds {', '.join(foreign)}, which labelfold.save never writes: do not open it "
-            "with anything else unless you trust who made it."
+            f"{path} holds {', '.join(foreign)}, which labelfold does not know: import the module "
+            "that declares it if it is a class of your own; otherwise do not open the file with "
+            "anything else unless you trust who made it."
         )
 
 

@@ -123,6 +123,10 @@ class LaplacianBasis:
                 "or compute the basis from it."
             )
 
+    def for_new_rows(self) -> LaplacianBasis:
+        """Return the basis, all of which is needed; its graph does without edges."""
+        return self
+
     def truncated(self, n_vectors: int) -> LaplacianBasis:
         """Return the first vectors, without another solve and without a copy."""
         return replace(

@@ -213,13 +213,14 @@ class LaplacianEigenmaps(EigenmapEmbedder):
     def _set_map(self, graph: NeighborGraph, pairs: Eigenpairs) -> None:
         super()._set_map(graph, pairs)
         self.embedding_ = self._after_steps(self.embedding_, pairs.values)
+        self._divisors = self._degree_power(graph) if self.density else None
 
     def _extend(self, X: Any, found: sp.csr_array) -> NDArray[np.float64]:
         relative = self.graph_.weigh(found, relative=True)
         if self.normalization == "degree":
-            if self.density:
+            if self._divisors is not None:
                 # The new point's own degree is a common factor of its weights, and cancels.
-                relative = _divided(relative, self._degree_power(self.graph_)[relative.indices])
+                relative = _divided(relative, self._divisors[relative.indices])
             return extend_by_degree(relative, self.embedding_, self.eigenvalues_)
         degrees = np.asarray(self.graph_.weigh(found, relative=False).sum(axis=1), dtype=float)
         return extend_unnormalized(relative, degrees, self.embedding_, self.eigenvalues_)
