@@ -231,7 +231,7 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
             )
         if start != b"PK\x03\x04":
             raise ModelFileError(
-                f"{path} is not a file that labelfold.save wrote: name one that it did, or save one."
+                f"{path} is not a file that labelfold.save wrote: name one that is."
             )
         try:
             with zipfile.ZipFile(stream) as file:
