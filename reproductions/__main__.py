@@ -49,6 +49,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as interrupt:
         _say(" ".join(["interrupted.", *getattr(interrupt, "__notes__", [])]))
         return INTERRUPTED
+    except BrokenPipeError:  # whoever read the results has enough of them
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except (InputError, OSError) as error:
         _say(" ".join([str(error), *getattr(error, "__notes__", [])]))
         return BAD_INPUT
