@@ -89,7 +89,7 @@ def _roll(n: int, n_neighbors: int, height: float = 21.0, spread: str = "varianc
     from labelfold import NeighborGraph
     from labelfold.datasets import make_swiss_roll
     from labelfold.graph.edges import pairs_above
-    from labelfold.solvers.distance_problem import DistanceProblem, Spread
+    from labelfold.solvers.lowrank.distances import DistanceProblem, Spread
 
     X = make_swiss_roll(n, height=height, random_state=0)[0]
     graph = NeighborGraph.build(X, n_neighbors=n_neighbors, neighbor_search="exact").connected()
@@ -101,8 +101,7 @@ def _roll(n: int, n_neighbors: int, height: float = 21.0, spread: str = "varianc
 
 
 def _solve(X: Any, problem: Any, start: str, rank: int | None, limits: Figures) -> Any:
-    from labelfold.solvers import starts
-    from labelfold.solvers.lowrank import LowRankLimits, solve_lowrank
+    from labelfold.solvers.lowrank import LowRankLimits, solve_lowrank, starts
     from labelfold.threads import thread_limit
 
     R = X if start == "data" else getattr(starts, f"{start}_start")(problem, rank or 3)

@@ -16,8 +16,8 @@ from labelfold import (
 )
 from labelfold.datasets import make_swiss_roll
 from labelfold.semidefinite.history import columns_of
-from labelfold.solvers.distance_problem import DistanceProblem, Spread
 from labelfold.solvers.lowrank import solve_lowrank
+from labelfold.solvers.lowrank.distances import DistanceProblem, Spread
 
 COLUMNS = ["n_iter", "seconds", "rank", "objective", "error"]
 MODELS = [

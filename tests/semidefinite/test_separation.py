@@ -9,8 +9,8 @@ from scipy.optimize import minimize
 from labelfold.labels import PartialLabels
 from labelfold.semidefinite.separation import Separation
 from labelfold.semidefinite.separation_certificate import SeparationCertificate
-from labelfold.solvers.distance_certificate import DistanceErrors, measure_errors
-from labelfold.solvers.distance_problem import DistanceProblem, Spread
+from labelfold.solvers.certificates import DistanceErrors
+from labelfold.solvers.lowrank.distances import DistanceProblem, Spread, measure_errors
 
 TWO = ["b", None, "a", "b", None, "a", "b"]
 THREE = ["c", None, "a", "b", None, "a", "c"]

@@ -14,7 +14,7 @@ from labelfold.labels import PartialLabels
 from labelfold.semidefinite import separation_starts
 from labelfold.semidefinite.separation import Separation
 from labelfold.semidefinite.separation_starts import choose_start, geodesic_start, ridge_start
-from labelfold.solvers.distance_problem import DistanceProblem, Spread
+from labelfold.solvers.lowrank.distances import DistanceProblem, Spread
 
 
 def problem_of(X, n_neighbors=5):

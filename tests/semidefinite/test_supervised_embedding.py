@@ -17,8 +17,8 @@ from labelfold import (
 )
 from labelfold.datasets import make_swiss_roll
 from labelfold.exceptions import DisconnectedGraphWarning, FewNeighborsWarning
-from labelfold.solvers.distance_problem import DistanceProblem, Spread
 from labelfold.solvers.lowrank import solve_lowrank
+from labelfold.solvers.lowrank.distances import DistanceProblem, Spread
 
 pytestmark = pytest.mark.filterwarnings("ignore::labelfold.exceptions.FewNeighborsWarning")
 

@@ -13,12 +13,8 @@ from labelfold.datasets import make_swiss_roll
 from labelfold.graph import NeighborGraph
 from labelfold.solvers import conic
 from labelfold.solvers.conic import LARGEST, LARGEST_EDGES, solve_conic
-from labelfold.solvers.distance_problem import (
-    DistanceProblem,
-    Spread,
-    edge_laplacian,
-)
-from labelfold.solvers.sides import HalfSpaces
+from labelfold.solvers.lowrank.distances import DistanceProblem, Spread, edge_laplacian
+from labelfold.solvers.lowrank.sides import HalfSpaces
 
 VARIANCE = Spread(variance=1.0)
 TRIANGLE = [(0, 1), (0, 2), (1, 2)]

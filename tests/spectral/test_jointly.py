@@ -12,7 +12,7 @@ from labelfold import CCDR, LaplacianEigenmaps, NeighborGraph, hide_labels
 from labelfold.datasets import make_swiss_roll
 from labelfold.exceptions import DisconnectedGraphWarning
 from labelfold.graph.adjacency import SparseAdjacency
-from labelfold.solvers.refinement import refined_eigenpairs
+from labelfold.solvers.eigen import refined_eigenpairs
 
 MAPS = [
     CCDR(4, beta=0.5, scale=5.0),

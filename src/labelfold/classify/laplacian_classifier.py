@@ -11,7 +11,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from labelfold.base import GraphEstimator
-from labelfold.checks import check_rows
+from labelfold.checks import check_choice, check_rows
 from labelfold.classify.laplacian_certificate import LaplacianCertificate, count_bounded
 from labelfold.classify.laplacian_columns import LaplacianColumns
 from labelfold.classify.laplacian_scores import (
@@ -35,7 +35,7 @@ from labelfold.labels.transduction import (
 )
 from labelfold.methods import Declaration, declare
 from labelfold.progress import Progress, show_progress
-from labelfold.solvers.eigen import check_normalization, check_solver
+from labelfold.solvers.eigen import EIGEN_SOLVERS, NORMALIZATIONS
 from labelfold.spectral.laplacian_basis import LaplacianBasis
 from labelfold.threads import limit_threads
 
@@ -323,8 +323,8 @@ class LaplacianClassifier(ScoreClassifierMixin, GraphEstimator):
 
     def _check_parameters(self) -> None:
         """Refuse wrong parameters before the search begins."""
-        check_solver(self.eigen_solver)
-        check_normalization(self.normalization)
+        check_choice("eigen_solver", self.eigen_solver, EIGEN_SOLVERS)
+        check_choice("normalization", self.normalization, NORMALIZATIONS)
         check_number(self.n_eigenvectors)
         check_penalty(self.penalty)
         check_penalty_power(self.penalty_power)

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from labelfold.solvers.distance_problem import DistanceProblem
-from labelfold.solvers.lowrank import Round
+from labelfold.solvers.lowrank.distances import DistanceProblem
+from labelfold.solvers.lowrank.solver import Round
 
 __all__ = ["History", "columns_of"]
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from labelfold.exceptions import InputError
 from labelfold.labels import PartialLabels
 from labelfold.methods import stored
-from labelfold.solvers.distance_certificate import DistanceErrors, compare_lengths
-from labelfold.solvers.distance_problem import DistanceProblem
-from labelfold.solvers.sides import AnchorSides, HalfSpaces
+from labelfold.solvers.certificates import DistanceErrors
+from labelfold.solvers.lowrank.distances import DistanceProblem, compare_lengths
+from labelfold.solvers.lowrank.sides import AnchorSides, HalfSpaces
 
 __all__ = ["Separation"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from labelfold.methods import stored
-from labelfold.solvers.distance_certificate import DistanceErrors, UnfoldingCertificate
+from labelfold.solvers.certificates import DistanceErrors, UnfoldingCertificate
 
 __all__ = ["SeparationCertificate"]
 
@@ -18,7 +18,7 @@ class SeparationCertificate(UnfoldingCertificate):
     Parameters
     ----------
     solver, errors, objective, bound, slack, rank, n_iter, tol, stopped_by
-        As for :class:`~labelfold.solvers.distance_certificate.UnfoldingCertificate`. The bound
+        As for :class:`~labelfold.solvers.certificates.UnfoldingCertificate`. The bound
         knows of distances only.
     separation_error : float
         Share of the labelled points on the wrong side of at least one normal.

@@ -30,10 +30,10 @@ from labelfold.semidefinite.unfolder import (
     furthest_spread,
     leading_columns,
 )
-from labelfold.solvers import starts
-from labelfold.solvers.columns import principal
-from labelfold.solvers.distance_certificate import UnfoldingCertificate
-from labelfold.solvers.distance_problem import DistanceProblem, Spread
+from labelfold.solvers.certificates import UnfoldingCertificate
+from labelfold.solvers.lowrank import starts
+from labelfold.solvers.lowrank.distances import DistanceProblem, Spread
+from labelfold.solvers.lowrank.solver import principal
 from labelfold.threads import limit_threads
 
 __all__ = ["IsometricSeparationMap"]

@@ -16,7 +16,7 @@ from sklearn.linear_model import RidgeCV
 
 from labelfold.labels import PartialLabels
 from labelfold.semidefinite.separation import Separation
-from labelfold.solvers.distance_problem import DistanceProblem
+from labelfold.solvers.lowrank.distances import DistanceProblem
 
 __all__ = ["choose_start", "geodesic_start", "ridge_start"]
 

@@ -15,7 +15,7 @@ from labelfold.methods import Declaration, declare
 from labelfold.progress import Progress
 from labelfold.semidefinite.class_pairs import ClassPairs, find_class_pairs
 from labelfold.semidefinite.unfolder import Unfolder
-from labelfold.solvers.distance_problem import DistanceProblem, Spread
+from labelfold.solvers.lowrank.distances import DistanceProblem, Spread
 
 __all__ = ["SupervisedSemidefiniteEmbedding"]
 

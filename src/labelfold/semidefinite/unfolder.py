@@ -31,12 +31,12 @@ from labelfold.labels import PartialLabels
 from labelfold.progress import Progress
 from labelfold.semidefinite.dimension import gap_dimension
 from labelfold.semidefinite.history import History, columns_of
+from labelfold.solvers.certificates import UnfoldingCertificate
 from labelfold.solvers.conic import solve_conic
-from labelfold.solvers.distance_certificate import UnfoldingCertificate, measure_errors
-from labelfold.solvers.distance_problem import DistanceProblem, Spread
-from labelfold.solvers.dual_bound import DualBound, bound_from
 from labelfold.solvers.lowrank import LowRankLimits, solve_lowrank
-from labelfold.solvers.starts import geodesic_start, random_start, smooth_start
+from labelfold.solvers.lowrank.bound import DualBound, bound_from
+from labelfold.solvers.lowrank.distances import DistanceProblem, Spread, measure_errors
+from labelfold.solvers.lowrank.starts import geodesic_start, random_start, smooth_start
 from labelfold.threads import limit_threads, thread_limit
 
 __all__ = ["Unfolder", "furthest_spread", "leading_columns"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from labelfold.graph import NeighborGraph
 from labelfold.methods import Declaration, declare
 from labelfold.semidefinite.unfolder import Unfolder, furthest_spread
-from labelfold.solvers.distance_problem import Spread
+from labelfold.solvers.lowrank.distances import Spread
 
 __all__ = ["FurthestNeighborUnfolding", "MaximumVarianceUnfolding"]
 

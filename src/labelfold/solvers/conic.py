@@ -28,7 +28,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from labelfold.exceptions import InputError
 from labelfold.progress import Progress, report_nothing
-from labelfold.solvers.distance_problem import DistanceProblem, edge_laplacian
+from labelfold.solvers.lowrank.distances import DistanceProblem, edge_laplacian
 from labelfold.threads import limit_threads
 
 __all__ = ["LARGEST", "LARGEST_EDGES", "ConicSolution", "solve_conic"]

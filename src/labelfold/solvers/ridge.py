@@ -19,12 +19,19 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lstsq
+from scipy.linalg import cho_solve, lstsq, svd
+from scipy.linalg.lapack import dpocon, dpotrf
 
 from labelfold.exceptions import InputError
-from labelfold.solvers.least_squares import smoothest_fit
 
-__all__ = ["RidgeFit", "choose_columns", "choose_penalty", "fit_ridge", "leave_one_out"]
+__all__ = [
+    "RidgeFit",
+    "choose_columns",
+    "choose_penalty",
+    "fit_ridge",
+    "leave_one_out",
+    "smoothest_fit",
+]
 
 Array = NDArray[np.float64]
 
@@ -34,7 +41,10 @@ LARGEST_MEAN = 100.0  # of the kernel's spectrum, relative to its median
 USUAL_PENALTY = 0.1  # where no left-out row can tell
 LEAST_GAIN = 1e-3  # not 0: where levels are equal the differences decide
 N_CANDIDATES = 64  # numbers of columns to compare
-ROUNDING = 1e-10  # 1 - leverage at which a row is taken to be fitted by itself alone
+# 1 - leverage at which a row is taken to be fitted by itself alone, and what a singular value may
+# be, relative to the largest, and still count as zero.
+ROUNDING = 1e-10
+WELL_CONDITIONED = 1e-8  # reciprocal condition from which on normal equations are exact enough
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,6 +233,45 @@ def leave_one_out(
     return np.where(alone, np.nan, predicted)
 
 
+def smoothest_fit(design: Array, targets: Array, roughness: Array) -> tuple[Array, int]:
+    """Return the smoothest of the least squares fits, and the rank of the columns.
+
+    Minimizes |C - E a|^2, and among its minimizers sum_j rho_j |a_j|^2: the limit of ridge
+    regression for a penalty that tends to 0. Where the columns are independent on the rows there is
+    one minimizer, and rho has no influence.
+
+    Parameters
+    ----------
+    design : ndarray of shape (n_rows, n_columns)
+        E.
+    targets : ndarray of shape (n_rows, n_targets)
+        C.
+    roughness : ndarray of shape (n_columns,)
+        rho. Columns without roughness come first and are indicators of groups of rows: orthogonal,
+        and none of them zero on all rows.
+
+    Returns
+    -------
+    coefficients : ndarray of shape (n_columns, n_targets)
+        a.
+    rank : int
+        The rank of E.
+
+    Notes
+    -----
+    Well-conditioned problems with twice as many rows as columns go through the normal equations,
+    O(n_rows n_columns^2), others through a singular value decomposition, several times that.
+    """
+    n_groups = int(np.count_nonzero(roughness == 0))
+    indicators, others = design[:, :n_groups], design[:, n_groups:]
+    dual = indicators / np.sum(indicators**2, axis=0)
+    centred = others - indicators @ (dual.T @ others)
+    wanted = targets - indicators @ (dual.T @ targets)
+    solution, rank = _shortest(centred, wanted, 1 / np.sqrt(roughness[n_groups:]))
+    levels = dual.T @ (targets - others @ solution)
+    return np.vstack([levels, solution]), n_groups + rank
+
+
 @dataclass(frozen=True, eq=False)
 class _Spectrum:
     """Columns / sqrt(rho) with group means taken out, as X diag(singular) V^T."""
@@ -316,3 +365,23 @@ def _telling(C: Array, indicators: Array) -> NDArray[np.bool_]:
     """Tell which rows have another row of their class in their group."""
     member = (indicators != 0).astype(float) if indicators.shape[1] else np.ones((len(C), 1))
     return np.asarray(np.all((member @ (member.T @ (C != 0)) > 1) | (C == 0), axis=1))
+
+
+def _shortest(A: Array, B: Array, scales: Array) -> tuple[Array, int]:
+    """Return the solution that is shortest after division by ``scales``, and the rank of A."""
+    n, p = A.shape
+    if p == 0:
+        return np.zeros((0, B.shape[1])), 0
+    if p <= n // 2:
+        gram = A.T @ A
+        factor, info = dpotrf(gram)
+        if info == 0 and dpocon(factor, np.abs(gram).sum(axis=0).max())[0] > WELL_CONDITIONED:
+            return np.asarray(cho_solve((factor, False), A.T @ B)), p
+    U, singular, Vt = svd(A, full_matrices=p > n)
+    rank = int(np.sum(singular > ROUNDING * singular.max(initial=0.0)))
+    solution = Vt[:rank].T @ ((U[:, :rank].T @ B) / singular[:rank, None])
+    null = Vt[rank:].T
+    if null.shape[1]:
+        # All solutions are this one plus combinations of null vectors.
+        solution -= null @ lstsq(null / scales[:, None], solution / scales[:, None])[0]
+    return np.asarray(solution), rank

@@ -16,7 +16,7 @@ from scipy.linalg import orthogonal_procrustes
 from sklearn.utils.validation import check_is_fitted
 
 from labelfold.base import GraphEmbedder
-from labelfold.checks import check_rows
+from labelfold.checks import check_choice, check_rows
 from labelfold.exceptions import InputError
 from labelfold.graph import NeighborGraph
 from labelfold.graph.adjacency import SparseAdjacency
@@ -24,8 +24,12 @@ from labelfold.graph.joining import join_rows
 from labelfold.labels import PartialLabels
 from labelfold.progress import Progress
 from labelfold.solvers.certificates import EigenCertificate, fragile_coordinates
-from labelfold.solvers.eigen import Eigenpairs, check_solver, smallest_eigenpairs
-from labelfold.solvers.refinement import refined_eigenpairs
+from labelfold.solvers.eigen import (
+    EIGEN_SOLVERS,
+    Eigenpairs,
+    refined_eigenpairs,
+    smallest_eigenpairs,
+)
 from labelfold.threads import limit_threads
 
 __all__ = ["EigenmapEmbedder", "eigenmap"]
@@ -169,7 +173,7 @@ class EigenmapEmbedder(GraphEmbedder):
         self._set_map(graph, pairs)
 
     def _check_parameters(self, labels: PartialLabels) -> None:
-        check_solver(self.eigen_solver)
+        check_choice("eigen_solver", self.eigen_solver, EIGEN_SOLVERS)
         super()._check_parameters(labels)
 
     def _keep(self, n_components: int) -> None:

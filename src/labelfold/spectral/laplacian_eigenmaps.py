@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from labelfold.checks import check_choice
 from labelfold.exceptions import InputError
 from labelfold.extend.nystrom import extend_by_degree, extend_unnormalized
 from labelfold.graph import NeighborGraph
@@ -20,7 +21,7 @@ from labelfold.graph.edges import row_numbers
 from labelfold.labels import PartialLabels
 from labelfold.methods import Declaration, declare
 from labelfold.progress import Progress
-from labelfold.solvers.eigen import Eigenpairs, check_normalization
+from labelfold.solvers.eigen import NORMALIZATIONS, Eigenpairs
 from labelfold.spectral.eigenmap import EigenmapEmbedder
 
 __all__ = ["LaplacianEigenmaps"]
@@ -173,7 +174,7 @@ class LaplacianEigenmaps(EigenmapEmbedder):
 
     def _check_parameters(self, labels: PartialLabels) -> None:
         super()._check_parameters(labels)
-        check_normalization(self.normalization)
+        check_choice("normalization", self.normalization, NORMALIZATIONS)
         density: Any = self.density
         if not isinstance(density, int | float | np.number) or not 0 <= density <= 1:
             raise InputError(

@@ -24,7 +24,7 @@ from labelfold.graph.marginal_graphs import join_nearest, marginal_graphs
 from labelfold.labels import PartialLabels
 from labelfold.methods import Declaration, declare
 from labelfold.solvers.certificates import EigenCertificate
-from labelfold.solvers.graph_ratio import smallest_ratios
+from labelfold.solvers.eigen.graph_ratio import smallest_ratios
 from labelfold.spectral.row_spaces import FeatureSpace, KernelSpace, dense
 from labelfold.threads import limit_threads
 

@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from labelfold.base import GraphEmbedder
+from labelfold.checks import check_choice
 from labelfold.exceptions import DisconnectedGraphWarning, InputError
 from labelfold.extend.local_average import LocalAverage
 from labelfold.extend.new_points import NewPoints
@@ -28,7 +29,7 @@ from labelfold.labels import PartialLabels
 from labelfold.methods import Declaration, declare
 from labelfold.progress import Progress
 from labelfold.solvers.certificates import EigenCertificate
-from labelfold.solvers.null_space import bottom_eigenpairs, check_solver, closed_pieces
+from labelfold.solvers.eigen.null_space import SOLVERS, bottom_eigenpairs, closed_pieces
 from labelfold.spectral.row_spaces import dense
 
 __all__ = ["SupervisedLLE"]
@@ -191,7 +192,7 @@ class SupervisedLLE(GraphEmbedder):
 
     def _check_parameters(self, labels: PartialLabels) -> None:
         super()._check_parameters(PartialLabels.none(len(labels)))  # classes add no dimension
-        check_solver(self.eigen_solver)
+        check_choice("eigen_solver", self.eigen_solver, SOLVERS)
         if not (isinstance(self.alpha, Real) and 0 <= self.alpha <= 1):
             raise InputError(
                 f"alpha={self.alpha!r} must be a number from 0, for neighbours of any class, to "

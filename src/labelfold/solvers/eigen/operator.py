@@ -1,0 +1,292 @@
+"""A graph Laplacian as an operator whose spectrum lies in [-1, 1], the wanted end at the top.
+
+Two problems, one form B:
+
+- normalization "degree": L v = lambda D v. With B = D^(-1/2) W D^(-1/2), B u = (1 - lambda) u and
+  v = D^(-1/2) u, so that V^T D V = I.
+- normalization "none": L v = lambda v. With B = I - L / d and d the largest degree,
+  B u = (1 - lambda / d) u and v = u.
+
+The indicators of connected components are known eigenvectors for mu = 1.
+
+Chebyshev polynomials of B times a block are the work of both iterative solvers. Large blocks go
+through a compiled kernel, in which threads take panels of columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from labelfold.checks import check_choice
+from labelfold.solvers.kernels import compiled, recurrence_step
+from labelfold.threads import for_each
+
+__all__ = ["NORMALIZATIONS", "Adjacency", "ChebyshevFilter", "LaplacianOperator"]
+
+Array = NDArray[np.float64]
+Block = NDArray[Any]  # float32 or float64
+
+NORMALIZATIONS = ("degree", "none")
+PANEL = 64  # columns that a thread works on at a time
+LARGEST_DEGREE = 1000
+NARROWEST = 1e-3  # share of the spectrum's width that a filter keeps small at the least
+
+
+class Adjacency(Protocol):
+    """What a solver needs of a graph; it may be held by one machine or by many."""
+
+    @property
+    def size(self) -> int:
+        """Number of nodes."""
+
+    @property
+    def degrees(self) -> Array:
+        """Sum of weights at every node."""
+
+    def product(self, block: Array) -> Array:
+        """Return W times a vector or a block of vectors."""
+
+
+@dataclass(frozen=True)
+class ChebyshevFilter:
+    """The Chebyshev polynomial T_m of an operator, with [floor, bound] mapped onto [-1, 1].
+
+    Parameters
+    ----------
+    floor, bound : float
+        Eigenvalues between them are kept within [-1, 1]; beyond the bound the polynomial grows.
+    degree : int
+        m.
+    """
+
+    floor: float
+    bound: float
+    degree: int
+
+    @classmethod
+    def growing(
+        cls, bound: float, *, floor: float = -1.0, top: float, growth: float
+    ) -> ChebyshevFilter:
+        """Return the filter that has grown by this factor at ``top``, as far as degrees go."""
+        bound = max(bound, floor + NARROWEST * (1 - floor))
+        unscaled = cls(floor, bound, 1)
+        rate = np.arccosh(max((top - unscaled.center) / unscaled.half, 1 + 1e-12))
+        degree = int(np.clip(np.arccosh(max(growth, 1.0)) / rate, 1, LARGEST_DEGREE))
+        return cls(floor, bound, degree)
+
+    @property
+    def center(self) -> float:
+        """Middle of the interval."""
+        return (self.bound + self.floor) / 2
+
+    @property
+    def half(self) -> float:
+        """Half its width."""
+        return (self.bound - self.floor) / 2
+
+    def __call__(self, apply: Callable[[Array], Array], X: Array) -> Array:
+        """Return the polynomial of the operator times a vector or a block."""
+        center, half = self.center, self.half
+        previous, current = X, (apply(X) - center * X) / half
+        for _ in range(self.degree - 1):
+            # 2 (B - center) / half times current, less previous; in place, vectors being long
+            following = apply(current)
+            following -= center * current
+            following *= 2 / half
+            following -= previous
+            previous, current = current, following
+        return current
+
+
+class LaplacianOperator:
+    """B of the module's first lines: B x = a x + s W (s x).
+
+    Parameters
+    ----------
+    adjacency : Adjacency
+        The graph.
+    normalization : {"degree", "none"}
+        Which of the two problems.
+    """
+
+    def __init__(self, adjacency: Adjacency, normalization: str) -> None:
+        check_choice("normalization", normalization, NORMALIZATIONS)
+        self._adjacency = adjacency
+        self._degrees = adjacency.degrees
+        self._kernel: _Kernel | None = None
+        self.n_products = 0
+        isolated = self._degrees == 0
+        self._a: Array | None
+        if normalization == "degree":
+            self._s = 1 / np.sqrt(np.where(isolated, 1.0, self._degrees))
+            # An isolated node is a component: mu = 1.
+            self._a = isolated.astype(float) if isolated.any() else None
+            self._unit = 1.0
+        else:
+            self._unit = float(self._degrees.max()) or 1.0
+            self._s = np.full(adjacency.size, 1 / np.sqrt(self._unit))
+            self._a = 1 - self._degrees / self._unit
+        self._by_degree = normalization == "degree"
+
+    @property
+    def size(self) -> int:
+        """Length of a vector."""
+        return self._adjacency.size
+
+    @property
+    def crowding(self) -> float:
+        """How far hubs press the wanted eigenvalues together: 1 for normalization "degree"."""
+        return 1.0 if self._by_degree else self._unit / (float(self._degrees.mean()) or 1.0)
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether products go through the compiled kernel, which also works in float32."""
+        return self._kernel is not None
+
+    def compile(self, n_threads: int) -> None:
+        """Use the compiled kernel from now on, where the weights are held in memory."""
+        matrix = getattr(self._adjacency, "matrix", None)
+        if matrix is not None:
+            scaled = sp.csr_array(matrix * self._s[:, None] * self._s)
+            diagonal = np.zeros(self.size) if self._a is None else self._a
+            self._kernel = _Kernel(scaled, diagonal, n_threads)
+
+    def __call__(self, x: Array) -> Array:
+        """Return B times a vector or a block."""
+        self.n_products += 1 if x.ndim == 1 else x.shape[1]
+        if self._kernel is not None and x.ndim == 2:
+            return self._kernel.product(x)
+        column = (slice(None), None) if x.ndim == 2 else slice(None)
+        product = self._adjacency.product(self._s[column] * x)
+        product *= self._s[column]
+        if self._a is not None:
+            product += self._a[column] * x
+        return product
+
+    def filter(self, chebyshev: ChebyshevFilter, X: Block, dtype: Any) -> None:
+        """Overwrite a block by the polynomial of B times it, computed in ``dtype`` if compiled."""
+        if self._kernel is None:
+            for first in range(0, X.shape[1], PANEL):
+                columns = slice(first, first + PANEL)
+                X[:, columns] = chebyshev(self, np.ascontiguousarray(X[:, columns]))
+        else:
+            self.n_products += chebyshev.degree * X.shape[1]
+            self._kernel.filter(chebyshev, X, dtype)
+
+    def null_vectors(self, pieces: NDArray[np.integer] | None) -> sp.csr_array:
+        """Return the indicators of components as unit vectors, the largest component first.
+
+        ``pieces`` has the number of each node's component; None for a connected graph.
+        """
+        pieces = np.zeros(self.size, dtype=int) if pieces is None else pieces
+        values = 1 / self._s if self._by_degree else np.ones(self.size)
+        sizes = np.bincount(pieces)
+        rank = np.empty(len(sizes), dtype=int)
+        rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
+        column = rank[pieces]
+        # Scaled first: squares of tiny degrees' roots would underflow.
+        largest = np.zeros(len(sizes))
+        np.maximum.at(largest, column, values)
+        values = values / largest[column]
+        lengths = np.sqrt(np.bincount(column, weights=values**2))
+        entries = (values / lengths[column], column, np.arange(self.size + 1))
+        return sp.csr_array(entries, shape=(self.size, len(sizes)))
+
+    def eigenvalues(self, mu: Array) -> Array:
+        """Return the Laplacian's eigenvalues for those of B."""
+        return np.maximum(1 - mu, 0) * self._unit
+
+    def values_of_operator(self, eigenvalues: Array) -> Array:
+        """Return the values of B that belong to eigenvalues of the Laplacian."""
+        return 1 - eigenvalues / self._unit
+
+    def eigenvectors(self, mu: Array, U: Array) -> Array:
+        """Overwrite eigenvectors of B by the Laplacian's, and return them."""
+        if not self._by_degree:
+            return U
+        weak = self._weak_nodes(U)
+        U *= self._s[:, None]
+        return self._settle(weak, mu, U)
+
+    def vectors_of_operator(self, V: Array) -> Array:
+        """Return the vectors of B that belong to vectors of the Laplacian."""
+        return V / self._s[:, None] if self._by_degree else V
+
+    def _weak_nodes(self, U: Array) -> NDArray[np.intp]:
+        d = self._degrees
+        weak = np.flatnonzero((d > 0) & (d < 1e-10 * d.max()))
+        return weak[np.all(np.abs(U[weak]) < 1e-6, axis=1)]
+
+    def _settle(self, weak: NDArray[np.intp], mu: Array, V: Array) -> Array:
+        """Compute nodes of next to no degree from their neighbours.
+
+        v = u / sqrt(degree) blows up the rounding error of u there. The eigenvector equation
+        mu d_i v_i = sum_j w_ij v_j has no such factor: it is solved for these nodes, given the
+        others.
+        """
+        if len(weak) == 0:
+            return V
+        d = self._degrees
+        among = np.empty((len(weak), len(weak)))
+        for start in range(0, len(weak), PANEL):
+            unit = np.zeros((self.size, len(weak[start : start + PANEL])))
+            unit[weak[start : start + PANEL], np.arange(unit.shape[1])] = 1
+            among[:, start : start + PANEL] = self._adjacency.product(unit)[weak] / d[weak, None]
+        others = V.copy()
+        others[weak] = 0
+        given = self._adjacency.product(others)[weak] / d[weak, None]
+        for column in np.flatnonzero((np.abs(mu) > 0.1) & (mu != 1)):
+            system = mu[column] * np.eye(len(weak)) - among
+            V[weak, column] = np.linalg.lstsq(system, given[:, column], rcond=None)[0]
+        return V
+
+
+class _Kernel:
+    """S + diag(a) for the compiled kernel, panel by panel in threads."""
+
+    def __init__(self, scaled: sp.csr_array, diagonal: Array, n_threads: int) -> None:
+        self._structure = (scaled.indptr, scaled.indices)
+        self._values = {
+            dtype: (scaled.data.astype(dtype), diagonal.astype(dtype))
+            for dtype in (np.dtype(np.float32), np.dtype(np.float64))
+        }
+        self._n_threads = n_threads
+        self._run = compiled(recurrence_step)
+
+    def product(self, X: Array) -> Array:
+        result = np.empty_like(X)
+
+        def work(first: int) -> None:
+            columns = slice(first, first + PANEL)
+            panel = np.ascontiguousarray(X[:, columns])
+            total = np.zeros_like(panel)
+            self._step(panel, total, 1.0, 0.0, 0.0)
+            result[:, columns] = total
+
+        for_each(work, range(0, X.shape[1], PANEL), self._n_threads)
+        return result
+
+    def filter(self, chebyshev: ChebyshevFilter, X: Block, dtype: Any) -> None:
+        center, half = chebyshev.center, chebyshev.half
+
+        def work(first: int) -> None:
+            columns = slice(first, first + PANEL)
+            before = np.array(X[:, columns], dtype=dtype, order="C")
+            current = np.zeros_like(before)
+            self._step(before, current, 1 / half, -center / half, 0.0)
+            for _ in range(chebyshev.degree - 1):
+                self._step(current, before, 2 / half, -2 * center / half, -1.0)
+                before, current = current, before
+            X[:, columns] = current
+
+        for_each(work, range(0, X.shape[1], PANEL), self._n_threads)
+
+    def _step(self, X: Block, Y: Block, a: float, b: float, c: float) -> None:
+        number = X.dtype.type
+        self._run(*self._structure, *self._values[X.dtype], X, Y, number(a), number(b), number(c))

@@ -1,0 +1,483 @@
+"""Distance problems over R with K = R R^T: augmented Lagrangian, rank as needed, best point kept.
+
+Every round descends on the augmented Lagrangian for a number of steps, takes the forces as the new
+multipliers, and stiffens the edges when the violation did not shrink fourfold (ISM section 2.1).
+Three things make it quick, all measured in decision record 9:
+
+- the first stiffness is small, so that the map is stretched open before it is made isometric;
+- an edge's stiffness follows its multiplier. Four neighbours in a curved sheet are a flat
+  tetrahedron, whose thickness is held by forces a thousand times the usual ones;
+- columns of R that died out while edges were soft are revived.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelfold.exceptions import InputError
+from labelfold.progress import Progress, report_nothing
+from labelfold.solvers.certificates import DistanceErrors
+from labelfold.solvers.lowrank.bound import DualBound, bound_at, bound_from
+from labelfold.solvers.lowrank.descent import (
+    Descent,
+    clip_to_sides,
+    restore,
+    satisfies,
+    stays_sparse,
+)
+from labelfold.solvers.lowrank.distances import DistanceProblem, Merger, measure_errors
+from labelfold.solvers.lowrank.lagrangian import AugmentedLagrangian, Multipliers
+from labelfold.threads import Team, limit_threads
+
+__all__ = ["LowRankLimits", "LowRankSolution", "Round", "principal", "solve_lowrank"]
+
+Array = NDArray[np.float64]
+
+STEPS_A_ROUND = 30
+SHRINK = 4.0  # the violation must shrink by it in a round, or edges are stiffened
+GROWTH = 2.0  # of the stiffness
+# In units of the tension at which equal edges all over hold the objective.
+FIRST_STIFFNESS, WARM_STIFFNESS, LARGEST_STIFFNESS = 0.25, 10.0, 60.0
+# Gradient that a round leaves, relative to the objective's: below, edges may be stiffer still;
+# above, they are too stiff for the forces to come to balance, and multipliers are noise.
+BALANCED, LOST = 0.03, 3.0
+MOST_STIFFNESS = 1e6
+LEAST_UNEVEN, MOST_UNEVEN = 0.1, 1e6  # stiffness of an edge relative to the median one's
+NO_MATTER = 0.01  # of an edge length: what soft labels and rough axes may still change by
+SETTLED = 5  # rounds over which the objective must have come to rest
+DROP = 0.7  # of the violation since restoration was last tried, before it is tried again
+STANDSTILL = 200  # rounds without a lower violation
+RESTORABLE = 8.0  # times the tolerance: errors that restoration may mend
+POLISH_ROUNDS, POLISH_STEPS = 5, 100
+TOO_LONG = 1e3  # edges of a start, in root mean squares of what they ought to be
+BOUND_ROUNDS, BOUND_STEPS, BOUND_STIFFNESS = 2, 300, 10.0
+# Mean square of a column, relative to the violation, below which it is revived, and of the noise
+# that revives it.
+WEAK, NOISE = 0.1, 1e-2
+SPARE = 3  # columns that rank "auto" keeps beyond those in use
+
+
+@dataclass(frozen=True)
+class LowRankLimits:
+    """When to stop.
+
+    Parameters
+    ----------
+    tol : float, default=1e-3
+        Root mean square and median relative error of squared distances at which a map is
+        isometric.
+    objective_tol : float, default=None
+        Relative change of the objective over five rounds below which it is at rest; None is
+        ``max(tol, 1e-4)``.
+    max_iter : int, default=20_000
+        Number of steps.
+    max_time : float, default=None
+        Seconds for the rounds; None for any. Bound and restoration come after.
+    """
+
+    tol: float = 1e-3
+    objective_tol: float | None = None
+    max_iter: int = 20_000
+    max_time: float | None = None
+
+
+@dataclass(frozen=True)
+class Round:
+    """Where a round ended: step count, seconds, rank, objective and distance error."""
+
+    n_iter: int
+    seconds: float
+    rank: int
+    objective: float
+    corrected: float  # without what violated distances bought, and what costs there were
+    error: float
+
+
+@dataclass(frozen=True, eq=False)
+class LowRankSolution:
+    """Solution: map, multipliers and solve history.
+
+    Parameters
+    ----------
+    R : ndarray of shape (n_points, rank)
+        Coordinates along principal axes, centred; but for the normals of sides, which come first
+        and stay as they are.
+    multipliers : Multipliers
+        Of edges, caps and sides.
+    errors : DistanceErrors
+        How well distances are kept.
+    objective : float
+        <C, R R^T>.
+    bound : DualBound
+        The least upper bound on the objective that the multipliers of any round gave.
+    converged : bool
+        Whether tolerances were met before a limit was.
+    stopped_by : {"tolerance", "iterations", "time", "standstill"}
+        What ended the work.
+    history : tuple of Round
+        One entry a round.
+    """
+
+    R: Array = field(repr=False)
+    multipliers: Multipliers = field(repr=False)
+    errors: DistanceErrors
+    objective: float
+    bound: DualBound
+    converged: bool
+    stopped_by: str
+    history: tuple[Round, ...] = field(repr=False)
+
+    @property
+    def n_iter(self) -> int:
+        """Number of steps."""
+        return self.history[-1].n_iter if self.history else 0
+
+
+def solve_lowrank(
+    problem: DistanceProblem,
+    start: Array,
+    *,
+    rank: int | None = None,
+    limits: LowRankLimits | None = None,
+    n_threads: int = 1,
+    seed: int = 0,
+    progress: Progress = report_nothing,
+) -> LowRankSolution:
+    """Solve a distance problem.
+
+    Parameters
+    ----------
+    problem : DistanceProblem
+        In any units; edges of length zero make one point of two.
+    start : ndarray of shape (n_points, any)
+        Where to begin: see :mod:`.starts`. It may violate everything. Columns
+        beyond the rank are dropped, missing ones filled with noise.
+    rank : int, default=None
+        Columns of R; None grows the rank while that pays, and drops idle columns at the end.
+    limits : LowRankLimits, default=None
+        When to stop.
+    n_threads : int, default=1
+        Threads that share the passes over edges; the result does not depend on it.
+    seed : int, default=0
+        Fixes the noise.
+    progress : Progress, default=report_nothing
+        Called once a round with objective and distance error.
+
+    Returns
+    -------
+    LowRankSolution
+        The best point met: the one with the least violation, once tolerances are out of reach.
+    """
+    merger = problem.without_zero_edges()
+    scaled, unit = merger.problem.scaled()
+    if not scaled.spread.is_zero and scaled.n_pieces > 1:
+        raise InputError(
+            f"The edges leave {scaled.n_pieces} pieces that can be moved apart without end, so "
+            "that the spread has no maximum: join them by edges or caps."
+        )
+    # Threads of BLAS would change the last bits, and lose more than they gain on such small blocks.
+    with Team(n_threads) as team, limit_threads(1, user_api="blas"):
+        rounds = _Rounds(scaled, _Columns(scaled, rank, seed), limits, team, progress)
+        rounds.R = rounds.columns.begin(_tamed(merger.merge_points(start) / unit, scaled))
+        stopped_by = rounds.run()
+    return rounds.solution(stopped_by, problem, merger, unit)
+
+
+def principal(R: Array, n_axes: int = 0) -> Array:
+    """Centre R and turn it to its principal axes, the longest first; leave the first columns."""
+    others = R[:, n_axes:] - R[:, n_axes:].mean(axis=0)
+    turned = others @ np.linalg.eigh(others.T @ others)[1][:, ::-1]
+    return np.hstack([R[:, :n_axes], turned])
+
+
+class _Rounds:
+    """The outer iteration, on a problem in units of the median edge length."""
+
+    def __init__(
+        self,
+        problem: DistanceProblem,
+        columns: _Columns,
+        limits: LowRankLimits | None,
+        team: Team,
+        progress: Progress,
+    ) -> None:
+        self.problem, self.limits = problem, limits or LowRankLimits()
+        self.columns, self.team, self.progress = columns, team, progress
+        self.sparse = stays_sparse(problem.n_points, problem.edges)
+        self.bound = self._first_bound()
+        self.tension = self._uniform_tension()
+        self.lagrangian = AugmentedLagrangian(problem, team, self.tension)
+        self.R = np.empty((problem.n_points, 0))
+        n_sides = 0 if problem.sides is None else len(problem.sides)
+        self.y = Multipliers(np.zeros(len(problem.edges)), np.zeros(n_sides))
+        self.even = np.ones(len(problem.edges))
+        self.began = time.perf_counter()
+        self.history: list[Round] = []
+        self.tried = np.inf  # violation when restoration was last tried
+        self.imbalance = np.inf  # gradient that a round left, relative to the objective's
+        self.n_iter = 0
+
+    # ---- the rounds
+
+    def run(self) -> str:
+        """Go on until a limit is met, and tell which."""
+        sigma = FIRST_STIFFNESS * self.tension
+        least, best = np.inf, (self.R, self.y)
+        stopped_by = ""
+        while not stopped_by:
+            self._one_round(sigma)
+            now = self._record()
+            sigma = self._next_stiffness(sigma, shrunk=now.error <= least / SHRINK)
+            if now.error <= least:
+                least, best = now.error, (self.R, self.y)
+            stopped_by = self._verdict()
+            if not stopped_by:
+                self.R = self.columns.tend(self.R, max(now.error, self.limits.tol))
+        if stopped_by != "tolerance":
+            self.R, self.y = best
+        self._finish(stopped_by)
+        if stopped_by == "standstill" and satisfies(self.problem, self.R, self.limits.tol):
+            return "tolerance"  # polishing did it
+        return stopped_by
+
+    def _one_round(self, sigma: float, n_steps: int = STEPS_A_ROUND) -> None:
+        descent = Descent(
+            self.lagrangian, self.R, self.y, sigma, self._factors(), exact=self.sparse
+        )
+        size = 2 * float(np.linalg.norm(self.problem.spread.product(self.R))) or 1.0
+        n_steps = min(n_steps, max(self.limits.max_iter - self.n_iter, 1))
+        descent.run(n_steps, 1e-9 * size)
+        self.imbalance = float(np.linalg.norm(descent.G)) / size
+        self.R, self.y = descent.R, descent.multipliers
+        if self.problem.n_axes == 0:
+            self.R = self.R - self.R.mean(axis=0)
+        self.n_iter += max(descent.n_steps, 1)
+
+    def _record(self) -> Round:
+        error = measure_errors(self.problem, clip_to_sides(self.problem, self.R)).decisive
+        objective = self.problem.spread.value(self.R)
+        net = objective - self.lagrangian.costs(self.R)
+        held = float(self.y.edges @ self.problem.violations(self.R))
+        self.history.append(
+            Round(
+                n_iter=self.n_iter,
+                seconds=time.perf_counter() - self.began,
+                rank=self.R.shape[1],
+                objective=objective,
+                corrected=net - held,
+                error=error,
+            )
+        )
+        note = f"objective {objective:.5g}, distance error {error:.1e}"
+        self.progress("unfolding", self.n_iter, self.limits.max_iter, note=note)
+        return self.history[-1]
+
+    def _verdict(self) -> str:
+        """Return what ends the work now, "" if nothing does."""
+        limits, now = self.limits, self.history[-1]
+        recent = [r.corrected for r in self.history[-SETTLED:]]
+        rest = limits.objective_tol or max(limits.tol, 1e-4)
+        size = max(abs(now.corrected), NO_MATTER * self.lagrangian.usual_costs)
+        at_rest = len(recent) == SETTLED and np.ptp(recent) <= rest * size
+        at_rest &= now.objective > 0 or self.problem.spread.is_zero  # not a map in a single point
+        at_rest |= self.problem.is_feasibility
+        if at_rest and now.error <= min(RESTORABLE * limits.tol, DROP * self.tried):
+            self.tried = now.error
+            if self._is_feasible():
+                return "tolerance"
+        if now.n_iter >= limits.max_iter:
+            return "iterations"
+        if limits.max_time is not None and now.seconds >= limits.max_time:
+            return "time"
+        if self._stands_still(rest):
+            return "tolerance" if self._is_feasible() else "standstill"
+        return ""
+
+    def _stands_still(self, rest: float) -> bool:
+        """Tell whether the violation has not shrunk for long, nor the objective changed.
+
+        Far from feasible the objective does not count: there may be no map at all, and multipliers
+        that grow without end toss it about.
+        """
+        if len(self.history) < STANDSTILL:
+            return False
+        early = self.history[-STANDSTILL : -STANDSTILL // 2]
+        late = self.history[-STANDSTILL // 2 :]
+        least = min(r.error for r in late)
+        if least <= 0.99 * min(r.error for r in early):
+            return False
+        moved = float(np.ptp([r.objective for r in late])) > rest * abs(late[-1].objective)
+        return least > RESTORABLE * self.limits.tol or not moved
+
+    # ---- feasibility
+
+    def _is_feasible(self) -> bool:
+        """Tell whether restoration brings the map within tolerance."""
+        return satisfies(self.problem, self._restored(), self.limits.tol)
+
+    def _restored(self) -> Array:
+        tol, most = self.limits.tol, self.limits.max_iter
+        R = self.columns.used(self.R, min(self.history[-1].error, RESTORABLE * tol))
+        return restore(self.problem, R, tol=tol, max_steps=most, team=self.team, exact=self.sparse)
+
+    # ---- stiffness
+
+    def _tensions(self) -> Array:
+        return np.abs(self.y.edges) * np.sqrt(self.problem.squares)
+
+    def _typical_tension(self) -> float:
+        pulling = self._tensions()
+        pulling = pulling[pulling > 0]
+        return float(np.median(pulling)) if len(pulling) else 1.0
+
+    def _factors(self) -> Array:
+        """Return f: stiffness follows tension."""
+        if self.problem.spread.is_zero:
+            return self.even
+        return np.clip(self._tensions() / self._typical_tension(), LEAST_UNEVEN, MOST_UNEVEN)
+
+    def _next_stiffness(self, sigma: float, *, shrunk: bool) -> float:
+        if self.imbalance > LOST and sigma > WARM_STIFFNESS * self.tension:
+            return sigma / GROWTH
+        most = LARGEST_STIFFNESS if self.imbalance > BALANCED else MOST_STIFFNESS
+        return sigma if shrunk else max(sigma, min(sigma * GROWTH, most * self.tension))
+
+    def _uniform_tension(self) -> float:
+        """Return the tension at which equal edges all over hold the objective."""
+        if self.problem.spread.is_zero or self.bound.multipliers is None:
+            return 100.0
+        return float(np.median(self.bound.multipliers * np.sqrt(self.problem.squares)))
+
+    # ---- the end
+
+    def _finish(self, stopped_by: str) -> None:
+        """Polish, bound and restore.
+
+        Stiff edges hold the objective back a little, and balance it once they are softer.
+        """
+        rough = self._restored()
+        if self.problem.spread.is_zero:
+            self.R = rough
+            return
+        if stopped_by in ("tolerance", "standstill"):
+            for _ in range(POLISH_ROUNDS):
+                self._one_round(WARM_STIFFNESS * self.tension, POLISH_STEPS)
+            self._record()
+        self._tighten_bound(1 if stopped_by in ("time", "iterations") else BOUND_ROUNDS)
+        self.R = self._restored()
+        errors = [measure_errors(self.problem, R).decisive for R in (rough, self.R)]
+        if errors[1] > max(errors[0], self.limits.tol):
+            self.R = rough
+
+    def _first_bound(self) -> DualBound:
+        if self.problem.spread.is_zero:
+            return DualBound(0.0, np.zeros(len(self.problem.squares)))
+        return bound_at(self.problem, 1 / np.sqrt(self.problem.squares), sparse=self.sparse)
+
+    def _tighten_bound(self, n_rounds: int) -> None:
+        """Improve the bound beyond what the last multipliers give.
+
+        Theirs is poor, as rounds are short and edges stiff. A long descent with softer edges is a
+        proximal step on the dual problem, and its forces are nearly in balance.
+        """
+        y, R = self.y, self.R
+        for _ in range(n_rounds):
+            descent = Descent(
+                self.lagrangian, R, y, BOUND_STIFFNESS * self.tension, self.even, exact=self.sparse
+            )
+            descent.run(BOUND_STEPS, 0.0)
+            y, R = descent.multipliers, descent.R
+            found = bound_from(self.problem, y.edges, sparse=self.sparse)
+            if found.value < self.bound.value:
+                self.bound = found
+
+    def solution(
+        self, stopped_by: str, problem: DistanceProblem, merger: Merger, unit: float
+    ) -> LowRankSolution:
+        """Return the result in the units of the problem as it was given."""
+        R = unit * self.R[merger.point_numbers]
+        R = principal(R, problem.n_axes)
+        signs = np.where(R[np.abs(R).argmax(axis=0), np.arange(R.shape[1])] < 0, -1, 1)
+        signs[: problem.n_axes] = 1
+        R = R * signs
+        bound = DualBound(self.bound.value * unit**2)
+        if self.bound.multipliers is not None:
+            bound = replace(bound, multipliers=merger.split_multipliers(self.bound.multipliers))
+        errors = measure_errors(problem, R)
+        return LowRankSolution(
+            R=R,
+            multipliers=Multipliers(
+                merger.split_multipliers(self.y.edges), self.y.sides * _force_unit(problem, unit)
+            ),
+            errors=errors,
+            objective=problem.spread.value(R),
+            bound=bound,
+            converged=stopped_by == "tolerance" and errors.decisive <= self.limits.tol,
+            stopped_by=stopped_by,
+            history=tuple(self.history),
+        )
+
+
+class _Columns:
+    """The columns of R: as many as the tight problem needs, not the loose one.
+
+    While edges are soft, few dimensions are of use, and the others die out; they would stay dead,
+    since a column of zeros has no gradient. So weak columns are given noise well below the
+    violation, and where the rank may grow there are always some to spare: the staircase of Burer
+    and Monteiro. Columns that are normals of sides are not turned.
+    """
+
+    def __init__(self, problem: DistanceProblem, rank: int | None, seed: int) -> None:
+        self._n_axes, self._rank = problem.n_axes, rank
+        # Where no map but the best is stable (Burer and Monteiro).
+        enough = int(np.ceil(np.sqrt(2 * len(problem.edges)))) + 1
+        self._most = max(min(problem.n_points - 1, enough), 1)
+        self._noise = np.random.default_rng(seed)
+
+    def begin(self, start: Array) -> Array:
+        """Return the start with a first number of columns, the strongest if there were more."""
+        rank = self._rank or min(max(start.shape[1], 3) + SPARE, self._most)
+        rank = max(rank, self._n_axes)
+        if start.shape[1] > rank:
+            start = principal(start, self._n_axes)[:, :rank]
+        missing = rank - start.shape[1]
+        return np.hstack([start, 1e-3 * self._noise.standard_normal((len(start), missing))])
+
+    def tend(self, R: Array, error: float) -> Array:
+        """Revive columns that died out; add more where the rank may grow and all are in use."""
+        R = principal(R, self._n_axes)
+        weak = np.mean(R**2, axis=0) < WEAK * error
+        weak[: self._n_axes] = False
+        if self._rank is None and np.sum(weak) < SPARE:
+            added = max(min(SPARE, self._most - R.shape[1]), 0)
+            R = np.hstack([R, np.zeros((len(R), added))])
+            weak = np.append(weak, np.ones(added, dtype=bool))
+        noise = self._noise.standard_normal((len(R), int(np.sum(weak))))
+        R[:, weak] += np.sqrt(NOISE * error) * noise
+        return R
+
+    def used(self, R: Array, error: float) -> Array:
+        """Return R, where the rank is ours to choose without the columns that are mere noise."""
+        if self._rank is not None:
+            return R
+        R = principal(R, self._n_axes)
+        used = np.mean(R**2, axis=0) >= WEAK * error
+        used[: max(self._n_axes, 1)] = True
+        return R[:, used]
+
+
+def _force_unit(problem: DistanceProblem, unit: float) -> float:
+    """Return the unit of the sides' multipliers, which times slacks are squares of lengths."""
+    return 1.0 if problem.sides is None else unit ** (2 - problem.sides.degree)
+
+
+def _tamed(start: Array, problem: DistanceProblem) -> Array:
+    """Return a start whose edges are not many times too long: their powers would overflow."""
+    largest = float(np.max(np.abs(start), initial=0.0)) or 1.0
+    R = start / largest
+    ratio = float(np.sqrt(np.sum(problem.lengths(R)) / np.sum(problem.squares)))
+    return R * min(largest, TOO_LONG / ratio) if ratio > 0 else start

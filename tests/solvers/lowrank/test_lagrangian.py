@@ -1,0 +1,333 @@
+"""Values, gradients and line searches of the augmented Lagrangian against its formula."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime
+
+from labelfold.solvers.lowrank import DistanceProblem, HalfSpaces, Spread, lagrangian
+from labelfold.solvers.lowrank.descent import Descent, stays_sparse
+from labelfold.solvers.lowrank.lagrangian import AugmentedLagrangian, Multipliers
+from labelfold.threads import Team
+
+SIGMA = 3.0
+
+
+def make_problem(seed=0, n=9, with_caps=True, with_walls=True, variance=0.7):
+    rng = np.random.default_rng(seed)
+    edges = np.array([(i, j) for i in range(n) for j in range(i + 1, n) if rng.random() < 0.5])
+    is_cap = rng.random(len(edges)) < 0.4 if with_caps else None
+    halves = None
+    if with_walls:
+        halves = HalfSpaces(
+            np.array([0, 3, 3]), np.array([0, 0, 1]), np.array([1.0, -1.0, 1.0]), 0.3
+        )
+    pairs, weights = np.array([[0, 8], [2, 7]]), np.array([0.5, 1.5])
+    spread = Spread(variance, pairs, weights, masses=rng.uniform(1, 3, n))
+    squares = rng.uniform(0.5, 2, len(edges))
+    problem = DistanceProblem(n, edges, squares, spread, is_cap, halves)
+    y = rng.standard_normal(len(edges))
+    y = np.where(problem.caps, np.abs(y), y)
+    mu = rng.uniform(0, 1, 3 if with_walls else 0)
+    R = rng.standard_normal((n, 3))
+    factors = rng.uniform(1, 4, len(edges))
+    return problem, R, Multipliers(y, mu), factors
+
+
+def formula(problem, R, y, factors):
+    """F, written out as in MATHEMATICS: one term a constraint."""
+    total = -problem.spread.value(R)
+    h = problem.lengths(R) - problem.squares
+    for e in range(len(h)):
+        s = SIGMA * factors[e] / problem.squares[e]
+        t = y.edges[e] + s * h[e]
+        if problem.caps[e]:
+            t = max(t, 0.0)
+        total += (t**2 - y.edges[e] ** 2) / (2 * s)
+    if problem.sides is not None:
+        for mu, g in zip(y.sides, problem.sides.slacks(R), strict=True):
+            total += (max(mu - SIGMA * g, 0.0) ** 2 - mu**2) / (2 * SIGMA)
+    return total
+
+
+def start(problem, R, y, factors, team=None):
+    lagrangian = AugmentedLagrangian(problem, team or Team(1))
+    return Descent(lagrangian, R, y, SIGMA, factors, exact=True)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("with_caps", "with_walls"), [(False, False), (True, False), (True, True)])
+def test_gradient_is_the_derivative(seed, with_caps, with_walls):
+    problem, R, y, factors = make_problem(seed, with_caps=with_caps, with_walls=with_walls)
+    descent = start(problem, R, y, factors)
+
+    def value(flat):
+        return formula(problem, flat.reshape(R.shape), y, factors)
+
+    expected = approx_fprime(R.ravel(), value, 1e-6).reshape(R.shape)
+    assert pytest.approx(expected, rel=1e-4, abs=1e-3) == descent.G
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_step_ends_at_a_minimum_along_its_direction(seed):
+    problem, R, y, factors = make_problem(seed)
+    descent = start(problem, R, y, factors)
+    descent.run(1, 0.0)
+    P = descent.R - R  # the step itself
+
+    def along(a):
+        return formula(problem, R + a * P, y, factors)
+
+    assert along(1.0) < along(0.0)
+    assert along(1.0) <= min(along(0.99), along(1.01)) + 1e-6 * abs(along(1.0))
+
+
+def test_forces_follow_the_steps():
+    problem, R, y, factors = make_problem(1)
+    descent = start(problem, R, y, factors)
+    descent.run(25, 0.0)
+    anew = start(problem, descent.R, y, factors)
+    assert descent.t == pytest.approx(anew.t, rel=1e-9, abs=1e-9)
+    assert pytest.approx(anew.G, rel=1e-8, abs=1e-8) == descent.G
+    assert descent.multipliers.sides == pytest.approx(anew.multipliers.sides, abs=1e-9)
+
+
+def test_multipliers_are_forces_in_the_problems_order():
+    problem, R, y, factors = make_problem(2)
+    h = problem.lengths(R) - problem.squares
+    expected = y.edges + SIGMA * factors / problem.squares * h
+    expected = np.where(problem.caps, np.maximum(expected, 0), expected)
+    assert start(problem, R, y, factors).multipliers.edges == pytest.approx(expected)
+
+
+def test_descent_ends_where_the_gradient_vanishes():
+    problem, R, y, factors = make_problem(3)
+    descent = start(problem, R, y, factors)
+    descent.run(2000, 1e-8)
+    assert np.linalg.norm(descent.G) <= 1e-8
+
+
+def test_the_start_is_not_written_to():
+    problem, R, y, factors = make_problem(4)
+    before = R.copy()
+    start(problem, R, y, factors).run(5, 0.0)
+    assert np.array_equal(R, before)
+
+
+def test_threads_change_no_bit(monkeypatch):
+    monkeypatch.setattr(lagrangian, "RANGE", 4)
+    problem, R, y, factors = make_problem(5)
+    with Team(1) as alone, Team(3) as three:
+        ones = [start(problem, R, y, factors, team) for team in (alone, three)]
+        for descent in ones:
+            descent.run(20, 0.0)
+    assert np.array_equal(ones[0].R, ones[1].R)
+
+
+def test_without_any_decrease_a_step_is_refused():
+    problem, R, y, factors = make_problem(6)
+    descent = start(problem, R, y, factors)
+    descent.run(3000, 0.0)  # far beyond what rounding allows
+    assert np.isfinite(descent.R).all()
+    assert formula(problem, descent.R, y, factors) <= formula(problem, R, y, factors)
+
+
+class TestSmoothnessAndSoftSides:
+    """w T sum_e sum_c (R[i, c] - R[j, c])^2 over the axes, and hinges up to the force p T."""
+
+    TENSION, WEIGHT, FORCE = 2.3, 0.7, 0.6
+
+    def problem(self, seed=0, force=FORCE, smoothness=WEIGHT, with_caps=True):
+        problem, R, y, factors = make_problem(seed, with_caps=with_caps)
+        sides = replace(problem.sides, force=force)
+        return replace(problem, sides=sides, smoothness=smoothness), R, y, factors
+
+    def roughness(self, problem, R):
+        total = 0.0
+        for i, j in problem.edges:
+            for c in range(2):  # of three columns, two are axes
+                total += (R[i, c] - R[j, c]) ** 2
+        return problem.smoothness * self.TENSION * total
+
+    def formula(self, problem, R, y, factors):
+        """F as in the module's first lines; a hinge beyond its largest force is a line."""
+        hard = replace(problem, sides=None)
+        total = formula(hard, R, y, factors) + self.roughness(problem, R)
+        most = problem.sides.force * self.TENSION
+        for mu, g in zip(y.sides, problem.sides.slacks(R), strict=True):
+            t = max(mu - SIGMA * g, 0.0)
+            total += min(t, most) ** 2 / (2 * SIGMA)
+            if t > most:
+                total += most * (t - most) / SIGMA
+        return total
+
+    def start(self, problem, R, y, factors):
+        lagrangian = AugmentedLagrangian(problem, Team(1), self.TENSION)
+        return Descent(lagrangian, R, y, SIGMA, factors, exact=True)
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_gradient_is_the_derivative(self, seed):
+        problem, R, y, factors = self.problem(seed)
+        y = replace(y, sides=4 * y.sides)  # enough for some to be cut
+
+        def value(flat):
+            return self.formula(problem, flat.reshape(R.shape), y, factors)
+
+        expected = approx_fprime(R.ravel(), value, 1e-6).reshape(R.shape)
+        descent = self.start(problem, R, y, factors)
+        assert pytest.approx(expected, rel=1e-4, abs=1e-3) == descent.G
+        smooth = 2 * np.max(np.abs(expected))  # the smoothness alone, to its own accuracy
+        rough, even = (self.start(p, R, y, factors).G for p in (problem, self.even(problem)))
+        alone = approx_fprime(
+            R.ravel(), lambda flat: self.roughness(problem, flat.reshape(R.shape)), 1e-6
+        )
+        assert rough - even == pytest.approx(alone.reshape(R.shape), abs=1e-5 * smooth)
+        assert not (rough - even)[:, 2].any()
+
+    def even(self, problem):
+        return replace(problem, smoothness=0.0)
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_the_polynomial_along_a_direction(self, seed):
+        """Of everything but the walls, which are not polynomials."""
+        problem, R, y, factors = self.problem(seed, with_caps=False)
+        P = np.random.default_rng(seed + 10).standard_normal(R.shape)
+        lagrangian = AugmentedLagrangian(problem, Team(1), self.TENSION)
+        s = lagrangian.stiffness(SIGMA, factors)
+        t = lagrangian.forces(R, y.edges, s)
+        b, c = np.empty(lagrangian.n_bars), np.empty(lagrangian.n_bars)
+        coefficients = lagrangian.trace(R, P, t, s, b, c)
+        open_ = replace(problem, sides=None)
+
+        def along(a):
+            moved = R + a * P
+            return formula(open_, moved, y, factors) + self.roughness(problem, moved)
+
+        for a in (-1.0, 0.3, 2.0):
+            expected = along(a) - along(0.0)
+            assert coefficients @ a ** np.arange(1, 5) == pytest.approx(expected, rel=1e-9)
+
+    @pytest.mark.parametrize("force", [40.0, np.inf])
+    @pytest.mark.parametrize("seed", range(3))
+    def test_a_step_ends_at_a_minimum_along_its_direction(self, seed, force):
+        problem, R, y, factors = self.problem(seed, force=force)
+        y = replace(y, sides=100 * y.sides)  # walls that count beside the edges
+        descent = self.start(problem, R, y, factors)
+        descent.run(1, 0.0)
+        P = descent.R - R
+
+        def along(a):
+            return self.formula(problem, R + a * P, y, factors)
+
+        def slope(a):
+            return (along(a + 1e-6) - along(a - 1e-6)) / 2e-6
+
+        assert along(1.0) < along(0.0)
+        assert abs(slope(1.0)) <= 1e-3 * abs(slope(0.0))
+
+    def test_gradient_follows_the_steps(self):
+        problem, R, y, factors = self.problem(1)
+        descent = self.start(problem, R, y, factors)
+        descent.run(25, 0.0)
+        anew = self.start(problem, descent.R, y, factors)
+        assert pytest.approx(anew.G, rel=1e-8, abs=1e-8) == descent.G
+        assert descent.multipliers.sides == pytest.approx(anew.multipliers.sides, abs=1e-9)
+        assert np.all(descent.multipliers.sides <= self.FORCE * self.TENSION)
+
+    def test_costs_one_by_one(self):
+        problem, R, _, _ = self.problem(2)
+        sides, hinges = problem.sides, 0.0
+        for i, c, y in zip(sides.points, sides.axes, sides.signs, strict=True):
+            hinges += self.FORCE * self.TENSION * max(sides.margin - y * R[i, c], 0.0)
+        assert hinges > 0
+
+        def costs(problem):
+            return AugmentedLagrangian(problem, Team(1), self.TENSION).costs(R)
+
+        rough = self.roughness(problem, R)
+        assert costs(problem) == pytest.approx(rough + hinges)
+        assert costs(self.even(problem)) == pytest.approx(hinges)
+        hard = replace(problem, sides=replace(sides, force=np.inf))
+        assert costs(hard) == pytest.approx(rough)
+        assert costs(replace(problem, sides=None)) == 0.0  # no axes to be smooth along
+
+    def test_usual_costs_are_those_of_an_edge_length_throughout(self):
+        problem, _, _, _ = self.problem(2)
+        rough = self.TENSION * self.WEIGHT * len(problem.edges) * 2
+        soft = self.TENSION * self.FORCE * 3
+        hard = replace(problem, sides=replace(problem.sides, force=np.inf))
+        for one, expected in (
+            (problem, rough + soft),
+            (self.even(problem), soft),
+            (hard, rough),
+            (self.even(hard), 0.0),
+            (replace(problem, sides=None), 0.0),
+        ):
+            lagrangian = AugmentedLagrangian(one, Team(1), self.TENSION)
+            assert lagrangian.usual_costs == pytest.approx(expected)
+
+    def test_curvature_is_the_mean_of_the_hessian_over_columns(self):
+        """Smoothness bends two columns of three, by twice its weight."""
+        problem, _, y, factors = self.problem(0, with_caps=False)
+        A = []
+        for one in (problem, self.even(problem), replace(self.even(problem), sides=None)):
+            lagrangian = AugmentedLagrangian(one, Team(1), self.TENSION)
+            s = lagrangian.stiffness(SIGMA, factors)
+            A.append(lagrangian.curvature(np.abs(y.edges), s, SIGMA, 3).toarray())
+        bent, counts = A[0] - A[1], np.zeros((9, 9))
+        for i, j in problem.edges:
+            counts[i, j] -= 1
+            counts[j, i] -= 1
+        counts -= np.diag(counts.sum(axis=1))
+        assert bent == pytest.approx(2 * self.WEIGHT * self.TENSION * 2 / 3 * counts)
+        walls = A[1] - A[2]  # of points 0 and 3, the latter with two
+        assert np.count_nonzero(np.abs(walls) > 1e-9) == 2
+        assert walls[3, 3] == pytest.approx(2 * walls[0, 0])
+        assert SIGMA / 3 <= walls[0, 0] <= 2 * SIGMA / 3 + 1e-9  # the Hessian's mean, or twice it
+
+
+class TestCurvature:
+    def test_is_the_mean_of_the_hessian_over_directions(self):
+        """For a map whose edges point everywhere alike, A is the Hessian's average block."""
+        problem, _, y, factors = make_problem(0, with_caps=False, with_walls=False, variance=0.0)
+        rank, rng = 3, np.random.default_rng(1)
+        lagrangian = AugmentedLagrangian(problem, Team(1))
+        s = lagrangian.stiffness(SIGMA, factors)
+        t = np.abs(y.edges)
+        A = lagrangian.curvature(t, s, SIGMA, rank).toarray()
+        i, j = problem.edges[0]
+        u = rng.standard_normal((100_000, rank))
+        u *= np.sqrt(problem.squares[0]) / np.linalg.norm(u, axis=1)[:, None]
+        block = 2 * t[0] * np.eye(rank) + 4 * s[0] * np.einsum("ni,nj->ij", u, u) / len(u)
+        assert -A[i, j] == pytest.approx(np.trace(block) / rank, rel=1e-6)
+
+    def test_slack_ropes_do_not_count(self):
+        problem, _, _, factors = make_problem(1, with_walls=False)
+        lagrangian = AugmentedLagrangian(problem, Team(1))
+        s = lagrangian.stiffness(SIGMA, factors)
+        t = np.full(lagrangian.n_bars, -1.0)
+        A = lagrangian.curvature(t, s, SIGMA, 3).toarray()
+        for (i, j), is_cap in zip(problem.edges, problem.caps, strict=True):
+            assert (A[i, j] == 0) == is_cap
+
+
+def test_factors_of_sheets_are_sparse_and_of_clouds_are_not():
+    def grid(*sizes):
+        numbers = np.arange(np.prod(sizes)).reshape(sizes)
+        return np.concatenate(
+            [
+                np.column_stack(
+                    [
+                        np.take(numbers, range(size - 1), axis).ravel(),
+                        np.take(numbers, range(1, size), axis).ravel(),
+                    ]
+                )
+                for axis, size in enumerate(sizes)
+            ]
+        )
+
+    assert stays_sparse(40 * 100, grid(40, 100))
+    rng = np.random.default_rng(0)
+    assert not stays_sparse(4000, rng.integers(0, 4000, (20_000, 2)))
+    assert stays_sparse(500, rng.integers(0, 500, (20_000, 2)))
