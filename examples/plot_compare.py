@@ -38,9 +38,7 @@ methods = {
     "supervised LLE": SupervisedLLE(),
     "marginal Fisher": MarginalFisherAnalysis(),
 }
-comparison = compare(
-    X, y_partial, methods, dims=(2, 5, 9), cv=3, memory=False, random_state=0
-)
+comparison = compare(X, y_partial, methods, dims=(2, 5, 9), cv=3, random_state=0)
 print(comparison)
 
 # %%

@@ -68,6 +68,14 @@ def test_a_public_name_loads_nothing_beyond_scikit_learn(name, scikit_learn_pack
     assert loaded - scikit_learn_packages == {"labelfold"}
 
 
+def test_a_splitter_loads_neither_classifiers_nor_pictures():
+    loaded = modules_loaded_by("from labelfold.evaluate import LabeledKFold")
+    ours = {name for name in loaded if name.partition(".")[0] == "labelfold"}
+    assert len(ours) <= 30
+    assert not any(name.startswith("labelfold.plotting") for name in ours)
+    assert "matplotlib" not in packages_of(loaded)
+
+
 @pytest.mark.parametrize("package", ["faiss", "matplotlib", "numba", "tqdm", "typer", "umap"])
 def test_scikit_learn_brings_no_optional_package(package, scikit_learn_packages):
     # Or the test above would not notice that labelfold loads it.

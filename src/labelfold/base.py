@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import fields, replace
 from typing import Any, ClassVar, Self
 
@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from labelfold.checks import check_rows
 from labelfold.exceptions import DisconnectedGraphWarning, InputError
 from labelfold.graph import GraphRecipe, NeighborGraph
+from labelfold.graph.fingerprint import fingerprint
 from labelfold.graph.neighbor_graph import build_graph
 from labelfold.labels import PartialLabels
 from labelfold.progress import Progress, show_progress
@@ -67,6 +68,10 @@ class GraphEstimator(BaseEstimator):
         parameters = {name: getattr(self, name) for name in self.graph_parameters}
         return NeighborGraph.build(X, **parameters, n_jobs=self.n_jobs, verbose=self.verbose)
 
+    def graph_key(self) -> Hashable:
+        """Return a key that is equal for estimators which build the same graph of the same rows."""
+        return tuple((name, fingerprint(getattr(self, name))) for name in self.graph_parameters)
+
     def _graph_of(self, X: Any, graph: NeighborGraph | None, progress: Progress) -> NeighborGraph:
         names = {one.name for one in fields(GraphRecipe)}.intersection(self.graph_parameters)
         recipe = GraphRecipe(**{name: getattr(self, name) for name in names})
@@ -85,17 +90,23 @@ class GraphEstimator(BaseEstimator):
             progress=progress,
         )
 
-    def _mean_over_equal(
-        self, values: NDArray[np.float64], points: NDArray[np.intp]
-    ) -> NDArray[np.float64]:
-        """Return the values of training points, averaged over the rows equal to each."""
+    def _values_of_equal(
+        self, X: Any, found: sp.csr_array, values: NDArray[np.float64]
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Return which rows equal a training row, and the mean of values over all that they equal.
+
+        ``found`` has the distances of the rows to their neighbors.
+        """
+        equal = self.graph_.equal_rows(X, found)
+        known = np.flatnonzero(equal >= 0)
         groups = self.graph_.equal_groups
-        wanted, position = np.unique(groups[points], return_inverse=True)
+        wanted, position = np.unique(groups[equal[known]], return_inverse=True)
         members = np.flatnonzero(np.isin(groups, wanted))
         of_member = np.searchsorted(wanted, groups[members])
         sums = np.zeros((len(wanted), values.shape[1]))
         np.add.at(sums, of_member, values[members])
-        return np.asarray((sums / np.bincount(of_member)[:, None])[position])
+        counts = np.bincount(of_member, minlength=len(wanted))
+        return known, np.asarray((sums / counts[:, None])[position])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -177,13 +188,12 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
         X = check_rows(self, X, reset=False)
         with limit_threads(self.n_jobs):
             found = self.graph_.distances_to(X)
-            equal = self.graph_.equal_rows(X, found)
-            known = equal >= 0
+            known, own = self._values_of_equal(X, found, values)
             carried = np.empty((X.shape[0], values.shape[1]))
-            if not known.all():
-                carried[~known] = extend(X[~known], found[~known])
-        if known.any():
-            carried[known] = self._mean_over_equal(values, equal[known])
+            carried[known] = own
+            others = np.setdiff1d(np.arange(X.shape[0]), known)
+            if len(others):
+                carried[others] = extend(X[others], found[others])
         return carried
 
     @abstractmethod

@@ -37,6 +37,7 @@ def check_real(
     *,
     above: float | None = None,
     at_least: float | None = None,
+    at_most: float = math.inf,
     below: float = math.inf,
     hint: str = "",
 ) -> None:
@@ -46,6 +47,8 @@ def check_real(
         wanted.append(f"greater than {above:g}")
     if at_least is not None:
         wanted.append(f"at least {at_least:g}")
+    if at_most < math.inf:
+        wanted.append(f"at most {at_most:g}")
     if below < math.inf:
         wanted.append(f"less than {below:g}")
     number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
@@ -53,6 +56,7 @@ def check_real(
         math.isfinite(number)
         and (above is None or number > above)
         and (at_least is None or number >= at_least)
+        and number <= at_most
         and number < below
     ):
         raise InputError(f"{name}={value!r} must be a number, {' and '.join(wanted)}{hint}.")

@@ -52,7 +52,7 @@ def expected():
     """The same comparison made with the library."""
     X, y = digits_with_labels()
     methods = {"pca": PCA(2, random_state=3), "ccdr": CCDR(n_neighbors=7, random_state=3)}
-    return compare(X, y, methods, dims=(2, 4), cv=3, random_state=3, memory=False)
+    return compare(X, y, methods, dims=(2, 4), cv=3, random_state=3)
 
 
 OPTIONS = ("--labels", "digit", "--methods", "pca,ccdr", "--dims", "2,4", "--folds", 3)
@@ -114,7 +114,6 @@ def test_linear_head_and_scale(digits):
         {"pca": PCA(2, random_state=0)},
         head="linear",
         random_state=0,
-        memory=False,
     ).summary()[0]
     arguments = ("--methods", "pca", "--head", "linear", "--scale", "standard", "--json")
     facts = json.loads(run_compare(digits, "--labels", "digit", *arguments).stdout)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import ortho_group
 
-from labelfold.ensemble.alignment import Motion, align
+from labelfold.ensemble.subsamples import Motion, align
 
 
 def moved(points, seed, scale):

@@ -22,7 +22,7 @@ from labelfold import (
     hide_labels,
 )
 from labelfold.datasets import make_swiss_roll
-from labelfold.ensemble.pooling import nearest_of_all
+from labelfold.ensemble.subsamples import nearest_of_all
 
 pytestmark = pytest.mark.filterwarnings("ignore::labelfold.exceptions.DisconnectedGraphWarning")
 

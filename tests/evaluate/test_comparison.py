@@ -1,7 +1,6 @@
 """Comparison of embedders: scores by hand, labels out of sight, what cannot be done is reported."""
 
 import sys
-import tracemalloc
 
 import matplotlib as mpl
 import numpy as np
@@ -93,14 +92,6 @@ class Narrow(Stub):
         return np.asarray(X)[:, :1]
 
 
-class Hungry(Stub):
-    """Holds 8 MiB while it works."""
-
-    def transform(self, X):
-        np.ones(2**20).sum()
-        return super().transform(X)
-
-
 def errors(comparison):
     return [record.error for record in comparison.records]
 
@@ -125,7 +116,7 @@ def test_transductive_scores_by_hand(blobs, head):
     X, _, y = blobs
     folds = LabeledKFold(4)
     methods = {"CCDR": CCDR(), "PCA": PCA(), "eigenmaps": LaplacianEigenmaps()}
-    result = compare(X, y, methods, head=head, dims=[3], cv=folds, memory=False)
+    result = compare(X, y, methods, head=head, dims=[3], cv=folds)
     expected = []
     for method in (CCDR(3), PCA(3), LaplacianEigenmaps(3)):
         for _, test in folds.split(X, y):
@@ -139,7 +130,7 @@ def test_inductive_scores_are_those_of_cross_validation(blobs):
     X, _, y = blobs
     folds = LabeledKFold(4)
     methods = {"CCDR": CCDR(), "PCA": PCA(), "LDA": LinearDiscriminantAnalysis()}
-    result = compare(X, y, methods, protocol="inductive", cv=folds, memory=False)
+    result = compare(X, y, methods, protocol="inductive", cv=folds)
     expected = [
         cross_val_score(ManifoldClassifier(method, head="knn"), X, y, cv=folds)
         for method in (CCDR(2), PCA(2), LinearDiscriminantAnalysis(n_components=2))
@@ -152,7 +143,7 @@ def test_held_out_labels_are_out_of_sight(blobs, protocol):
     X, _, y = blobs
     seen = []
     folds = LabeledKFold(4)
-    result = compare(X, y, {"stub": Stub(seen=seen)}, protocol=protocol, cv=folds, memory=False)
+    result = compare(X, y, {"stub": Stub(seen=seen)}, protocol=protocol, cv=folds)
     assert {r.status for r in result.records} == {"ok"}
     for (rows, shown), (train, test) in zip(seen, folds.split(X, y), strict=True):
         expected = hide_labels(y, np.setdiff1d(np.arange(40), test))
@@ -193,7 +184,7 @@ def test_labels_reach_only_methods_that_take_them(blobs):
             tags.target_tags.required = True
             return tags
 
-    result = compare(X, y, {"blind": Blind(), "complete": Complete()}, cv=2, memory=False)
+    result = compare(X, y, {"blind": Blind(), "complete": Complete()}, cv=2)
     assert {r.status for r in result.records} == {"ok"}
     assert shown[:2] == [None, None]
     assert all(set(np.unique(y)) == {0, 1, 2} for y in shown[2:])
@@ -211,10 +202,8 @@ def test_any_coding_of_labels_gives_the_same(blobs, relabel):
     X, _, y = blobs
     methods = {"CCDR": CCDR(), "LDA": LinearDiscriminantAnalysis()}
     for protocol in ("transductive", "inductive"):
-        one = compare(X, y, methods, cv=2, protocol=protocol, random_state=0, memory=False)
-        other = compare(
-            X, relabel(y), methods, cv=2, protocol=protocol, random_state=0, memory=False
-        )
+        one = compare(X, y, methods, cv=2, protocol=protocol, random_state=0)
+        other = compare(X, relabel(y), methods, cv=2, protocol=protocol, random_state=0)
         assert errors(one) == errors(other)
 
 
@@ -232,7 +221,7 @@ def test_points_as_sparse_matrix_and_data_frame(blobs):
     X, _, y = blobs
     methods = {"CCDR": CCDR()}
     for protocol in ("transductive", "inductive"):
-        options = {"cv": 2, "protocol": protocol, "random_state": 0, "memory": False}
+        options = {"cv": 2, "protocol": protocol, "random_state": 0}
         dense = compare(X, y, methods, **options)
         for other in (sp.csr_array(X), pd.DataFrame(X, columns=list("abcdef"))):
             assert errors(compare(other, y, methods, **options)) == errors(dense)
@@ -240,7 +229,7 @@ def test_points_as_sparse_matrix_and_data_frame(blobs):
 
 def test_kernel_matrices_are_split_in_both_directions(blobs):
     X, _, y = blobs
-    options = {"cv": 3, "protocol": "inductive", "random_state": 0, "memory": False}
+    options = {"cv": 3, "protocol": "inductive", "random_state": 0}
     given = compare(linear_kernel(X), y, {"k": KernelPCA(kernel="precomputed")}, **options)
     computed = compare(X, y, {"k": KernelPCA(kernel="linear")}, **options)
     assert {r.status for r in given.records} == {"ok"}
@@ -279,7 +268,7 @@ def test_what_cannot_be_done_is_reported(blobs):
     for row in result.summary():
         if row.status != "ok":
             assert row.n_splits == 0
-            assert np.isnan([row.error, row.low, row.high, row.seconds, row.peak_memory]).all()
+            assert np.isnan([row.error, row.low, row.high, row.seconds]).all()
 
 
 def test_maps_without_transform(blobs):
@@ -289,7 +278,7 @@ def test_maps_without_transform(blobs):
         "spectral": SpectralEmbedding(),
         "t-SNE": TSNE(perplexity=10, max_iter=250, init="random"),
     }
-    options = {"cv": 2, "random_state": 0, "memory": False}
+    options = {"cv": 2, "random_state": 0}
     everywhere = compare(X, y, methods, **options)
     assert {row.status for row in everywhere.summary()} == {"ok"}
     nowhere = compare(X, y, methods, protocol="inductive", **options)
@@ -299,7 +288,7 @@ def test_maps_without_transform(blobs):
 
 def test_a_method_that_fails_on_some_splits(blobs):
     X, _, y = blobs
-    result = compare(X, y, {"it": Stumbling()}, cv=LabeledKFold(4), memory=False)
+    result = compare(X, y, {"it": Stumbling()}, cv=LabeledKFold(4))
     [row] = result.summary()
     assert (row.status, row.n_splits) == ("partly", 3)
     assert row.reason == "RuntimeError: row 0 is needed"
@@ -310,12 +299,12 @@ def test_a_method_that_fails_on_some_splits(blobs):
 
 def test_intervals_are_students_over_splits_and_wilsons_of_one(blobs):
     X, _, y = blobs
-    result = compare(X, y, {"PCA": PCA()}, cv=LabeledKFold(4), memory=False)
+    result = compare(X, y, {"PCA": PCA()}, cv=LabeledKFold(4))
     [row] = result.summary()
     found = errors(result)
     np.testing.assert_allclose([row.low, row.high], student_interval(found))
     assert row.error == pytest.approx(np.mean(found))
-    once = compare(X, y, {"PCA": PCA()}, cv=list(LabeledKFold(4).split(X, y))[:1], memory=False)
+    once = compare(X, y, {"PCA": PCA()}, cv=list(LabeledKFold(4).split(X, y))[:1])
     [row], n_scored = once.summary(), once.records[0].n_scored
     np.testing.assert_allclose([row.low, row.high], wilson_interval(row.error, n_scored))
 
@@ -331,7 +320,7 @@ def test_random_state_fixes_folds_methods_and_head(blobs):
     tsne = TSNE(perplexity=10, max_iter=250, init="random")
     head = LogisticRegression(solver="saga", max_iter=3)
     methods = {"t-SNE": tsne, "pipeline": make_pipeline(GaussianRandomProjection())}
-    options = {"head": head, "cv": 2, "memory": False}
+    options = {"head": head, "cv": 2}
     first, second = (compare(X, y, methods, random_state=3, **options) for _ in range(2))
     assert errors(first) == errors(second)
     in_processes = compare(X, y, methods, random_state=3, n_jobs=2, **options)
@@ -341,32 +330,9 @@ def test_random_state_fixes_folds_methods_and_head(blobs):
     assert not hasattr(tsne, "embedding_")
 
 
-def test_memory_of_the_embedding(blobs):
-    X, _, y = blobs
-    methods = {"hungry": Hungry(), "stub": Stub()}
-    result = compare(X, y, methods, cv=2)
-    assert not tracemalloc.is_tracing()
-    hungry, stub = result.summary()
-    assert 8 <= hungry.peak_memory < 8.5
-    assert 0 <= stub.peak_memory < 0.5
-    assert np.isnan([r.peak_memory for r in result.records if r.split]).all()
-    tracemalloc.start()
-    try:
-        kept = np.ones(2**21)  # of others, which does not count, nor does what they let go
-        np.ones(2**22).sum()
-        [again] = compare(X, y, {"hungry": Hungry()}, cv=2).summary()
-        assert tracemalloc.is_tracing()
-        assert 8 <= again.peak_memory < 8.5
-        assert kept[0]
-    finally:
-        tracemalloc.stop()
-    unmeasured = compare(X, y, methods, cv=2, memory=False)
-    assert np.isnan([r.peak_memory for r in unmeasured.records]).all()
-
-
 def test_default_methods(blobs):
     X, _, y = blobs
-    result = compare(X, y, cv=2, random_state=0, memory=False)
+    result = compare(X, y, cv=2, random_state=0)
     assert {row.status for row in result.summary()} == {"ok"}
     names = [row.method for row in result.summary()]
     assert names == ["ccdr", "eigenmaps", "mfa", "lle", "pca", "lda", "isomap", "locally-linear"]
@@ -379,7 +345,7 @@ def test_table_and_frame(blobs, monkeypatch):
     heading, columns, *lines = str(result).splitlines()
     assert "transductive, head knn" in heading
     assert f"by guessing {result.chance:.1%}" in heading
-    assert columns.split() == ["method", "dim", "error", "interval", "seconds", "MiB"]
+    assert columns.split() == ["method", "dim", "error", "interval", "seconds"]
     assert [line.split()[:2] for line in lines] == [
         ["PCA", "2"],
         ["PCA", "3"],
@@ -391,7 +357,7 @@ def test_table_and_frame(blobs, monkeypatch):
     assert len(repr(result)) < 200
 
     frame = result.to_frame()
-    assert frame.shape == (8, 9)
+    assert frame.shape == (8, 8)
     assert frame["error"].tolist()[:6] == errors(result)[:6]
     assert frame.groupby(["method", "dimension"])["error"].mean()["PCA", 2] == pytest.approx(
         result.summary()[0].error
@@ -405,7 +371,7 @@ def test_table_and_frame(blobs, monkeypatch):
 def test_lines_for_several_dimensions(blobs):
     X, _, y = blobs
     methods = {"PCA": PCA(), "scaler": StandardScaler(), "CCDR": CCDR()}
-    result = compare(X, y, methods, dims=(5, 2), cv=2, random_state=0, memory=False)
+    result = compare(X, y, methods, dims=(5, 2), cv=2, random_state=0)
     ax = Figure().subplots()
     display = result.plot(ax)
     assert plt.get_fignums() == []
@@ -426,7 +392,7 @@ def test_lines_for_several_dimensions(blobs):
 def test_bars_for_one_dimension(blobs):
     X, _, y = blobs
     methods = {"PCA": PCA(), "scaler": StandardScaler(), "CCDR": CCDR()}
-    result = compare(X, y, methods, cv=2, random_state=0, memory=False)
+    result = compare(X, y, methods, cv=2, random_state=0)
     display = result.plot()
     widths = [patch.get_width() for patch in display.ax_.patches]
     first, _, last = result.summary()

@@ -10,8 +10,7 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
-from labelfold.evaluate import Comparison
-from labelfold.evaluate.comparison_table import FitRecord
+from labelfold.evaluate import Comparison, FitRecord
 from labelfold.plotting.comparison_display import ComparisonDisplay
 from labelfold.plotting.palette import OKABE_ITO
 
@@ -36,7 +35,7 @@ def comparison(errors, dims, chance=0.5):
         for dimension, splits in zip(dims, tables, strict=True):
             for split, error in enumerate(splits):
                 status = "failed" if np.isnan(error) else "ok"
-                records.append(FitRecord(method, dimension, split, status, error, 10, 1.0, np.nan))
+                records.append(FitRecord(method, dimension, split, status, error, 10, 1.0))
     return Comparison(tuple(records), "transductive", "knn", chance)
 
 

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from labelfold.base import GraphEstimator
-from labelfold.checks import check_choice, check_rows
-from labelfold.classify.laplacian_certificate import LaplacianCertificate, count_bounded
-from labelfold.classify.laplacian_columns import LaplacianColumns
+from labelfold.checks import check_choice, check_real, check_rows
 from labelfold.classify.laplacian_scores import (
+    LEAST_SHARE,
+    LaplacianColumns,
     ScoreFit,
     check_number,
     check_penalty,
-    check_penalty_power,
     count_eigenvectors,
     fit_scores,
+    largest_number,
 )
 from labelfold.exceptions import InputError
 from labelfold.graph import NeighborGraph
+from labelfold.graph.fingerprint import fingerprint
 from labelfold.labels import PartialLabels
 from labelfold.labels.score_classifier import ScoreClassifierMixin
 from labelfold.labels.transduction import (
@@ -33,13 +36,73 @@ from labelfold.labels.transduction import (
     transduce,
     warn_of_unreached,
 )
-from labelfold.methods import Declaration, declare
+from labelfold.methods import Declaration, declare, stored
 from labelfold.progress import Progress, show_progress
+from labelfold.solvers.certificates import EigenCertificate
 from labelfold.solvers.eigen import EIGEN_SOLVERS, NORMALIZATIONS
 from labelfold.spectral.laplacian_basis import LaplacianBasis
 from labelfold.threads import limit_threads
 
-__all__ = ["LaplacianClassifier"]
+__all__ = ["LaplacianCertificate", "LaplacianClassifier"]
+
+LARGEST_POWER = 10  # beyond, the roughness of the smoothest vectors is out of range
+CRITERIA = {
+    "leave-one-out": "leave-one-out error",
+    "usual": "custom, as no label can be left out",
+}
+
+
+@stored
+@dataclass(frozen=True, eq=False)
+class LaplacianCertificate:
+    """Evidence for a fitted :class:`LaplacianClassifier`.
+
+    Parameters
+    ----------
+    eigen : EigenCertificate
+        Residuals and orthogonality of the eigenvectors.
+    n_labeled : int
+        Number of labelled points.
+    n_columns : int
+        Number of functions that were combined.
+    rank : int
+        Their rank on the labelled points: below n_columns the smoothest scores are taken, unless a
+        penalty makes them unique.
+    criterion : {"given", "leave-one-out", "usual"}
+        Whether number of eigenvectors and penalty were given, compared on labels that were left
+        out, or, where no label can be left out, set to what is usual.
+    n_unreached : int
+        Points in components without a label.
+    n_bounded : int
+        Eigenvectors that the guard of the extension bounds at a typical new point, where
+        1 - lambda / d(x) falls below 0.5.
+    """
+
+    eigen: EigenCertificate = field(repr=False)
+    n_labeled: int
+    n_columns: int
+    rank: int
+    criterion: str
+    n_unreached: int
+    n_bounded: int
+
+    @property
+    def ok(self) -> bool:
+        """Whether the eigenvectors are as good as asked."""
+        return self.eigen.ok
+
+    def __str__(self) -> str:
+        text = str(self.eigen).removesuffix(".")
+        text += (
+            f"; {self.n_columns} columns of rank {self.rank} on {self.n_labeled} labelled points"
+        )
+        if self.criterion != "given":
+            text += f"; parameters by {CRITERIA[self.criterion]}"
+        if self.n_unreached:
+            text += f"; {self.n_unreached} points out of reach of any label"
+        if self.n_bounded:
+            text += f"; {self.n_bounded} eigenvectors are bounded at new points"
+        return text + "."
 
 
 @declare(
@@ -321,15 +384,64 @@ class LaplacianClassifier(ScoreClassifierMixin, GraphEstimator):
             graph = self._graph_of(X, graph, progress)
             return self._compute_basis(graph, n_eigenvectors, progress)
 
+    def sharing_key(self) -> Hashable:
+        """Return a key that is equal for classifiers that :meth:`fit_many` can fit together.
+
+        They differ in ``n_eigenvectors``, ``penalty`` and its power.
+        """
+        fitted = ("n_eigenvectors", "penalty", "penalty_power")
+        shared = {name: value for name, value in self.get_params().items() if name not in fitted}
+        return type(self), *((name, fingerprint(value)) for name, value in shared.items())
+
+    def shares_folds(self) -> bool:
+        """Return True: eigenvectors do not depend on labels."""
+        return True
+
+    def fit_many(
+        self,
+        models: Sequence[LaplacianClassifier],
+        X: Any,
+        ys: Sequence[ArrayLike],
+        graph: NeighborGraph | None = None,
+    ) -> Iterator[tuple[int, int, LaplacianClassifier]]:
+        """Fit classifiers that share eigenvectors, for every y.
+
+        Parameters
+        ----------
+        models : sequence of LaplacianClassifier
+            All with the :meth:`sharing_key` of this one; not changed.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Points.
+        ys : sequence of array-like of shape (n_samples,)
+            Labels.
+        graph : NeighborGraph, default=None
+            As for :meth:`fit`.
+
+        Yields
+        ------
+        model, y, fitted : int, int, LaplacianClassifier
+            Numbers within ``models`` and ``ys``, and the model fitted for that y.
+        """
+        every = [PartialLabels.from_y(y) for y in ys]
+        most = max(
+            largest_number(model.n_eigenvectors, model.penalty, labels)
+            for model in models
+            for labels in every
+        )
+        basis = self.build_basis(X, most, graph=graph)
+        for number, model in enumerate(models):
+            for fold, y in enumerate(ys):
+                yield number, fold, clone(model).fit(X, y, basis=basis)
+
     def _check_parameters(self) -> None:
         """Refuse wrong parameters before the search begins."""
         check_choice("eigen_solver", self.eigen_solver, EIGEN_SOLVERS)
         check_choice("normalization", self.normalization, NORMALIZATIONS)
         check_number(self.n_eigenvectors)
         check_penalty(self.penalty)
-        check_penalty_power(self.penalty_power)
-        if not isinstance(self.tol, Real) or not 0 < self.tol < 1:
-            raise InputError(f"tol={self.tol!r} must be a number between 0 and 1, such as 1e-4.")
+        power, hint = self.penalty_power, ": 1 for the roughness of LAPCLASS section 4, 2 stiffer"
+        check_real("penalty_power", power, above=0, at_most=LARGEST_POWER, hint=hint)
+        check_real("tol", self.tol, above=0, below=1, hint=", such as 1e-4")
 
     def _compute_basis(
         self, graph: NeighborGraph, n_eigenvectors: int, progress: Progress
@@ -373,7 +485,7 @@ class LaplacianClassifier(ScoreClassifierMixin, GraphEstimator):
             rank=fitted.rank,
             criterion=fitted.criterion,
             n_unreached=len(self.unreached_),
-            n_bounded=count_bounded(basis),
+            n_bounded=_count_bounded(basis),
         )
         self._columns = fitted.columns
 
@@ -384,8 +496,25 @@ class LaplacianClassifier(ScoreClassifierMixin, GraphEstimator):
             found = self.graph_.distances_to(X)
             scores = self._columns.combine_at_new(found, self.coef_.T)
         scores[np.isnan(scores[:, 0])] = self._prior
-        equal = self.graph_.equal_rows(X, found)
-        known = equal >= 0
-        if known.any():
-            scores[known] = self._mean_over_equal(self.scores_, equal[known])
+        known, own = self._values_of_equal(X, found, self.scores_)
+        scores[known] = own
         return scores
+
+
+def _count_bounded(basis: LaplacianBasis) -> int:
+    """Return how many eigenvectors the guard of the extension bounds at a typical new point.
+
+    A new point has n_neighbors edges, fewer than most points of the graph, whose neighbours may
+    also have chosen them: its d(x) is taken as the median over the graph's points, of each as many
+    mean edges.
+    """
+    unit = 1.0
+    if basis.normalization == "none":
+        weights, recipe = basis.graph.weights, basis.graph.recipe
+        counts = np.diff(weights.indptr)
+        degrees = np.asarray(weights.sum(axis=1), dtype=float)[counts > 0]
+        share = np.ones(len(degrees))
+        if recipe.radius is None:
+            share = np.minimum(1, recipe.n_neighbors / counts[counts > 0])
+        unit = float(np.median(share * degrees)) if len(degrees) else 1.0
+    return int(np.count_nonzero(1 - basis.eigenvalues / unit < LEAST_SHARE))

@@ -2,35 +2,51 @@
 
 Labelled and unlabelled points are embedded together, the head is fitted on the labelled ones'
 coordinates and answers for all of them; new points go through the map's extension.
+
+Embedders come in three kinds. Some declare that they take partial labels, and get them. Some need a
+complete y, as scikit-learn's supervised transformers do: to them an unlabeled row would be a row of
+class -1, so they are fitted on the labeled rows alone. All others see no labels.
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.decomposition import PCA
-from sklearn.utils import check_array, check_consistent_length, get_tags
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing, check_array, check_consistent_length, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from labelfold.classify.embedding import as_array, embed
 from labelfold.classify.heads import make_head
 from labelfold.exceptions import InputError
 from labelfold.graph import NeighborGraph
+from labelfold.graph.fingerprint import fingerprint
 from labelfold.labels import PartialLabels
-from labelfold.methods import Declaration, declare
+from labelfold.methods import (
+    Declaration,
+    declare,
+    is_blind_to_labels,
+    takes_partial_labels,
+)
 from labelfold.spectral import CCDR
 
-__all__ = ["ManifoldClassifier"]
+__all__ = ["ManifoldClassifier", "as_array", "embed"]
 
 
 def _embedder_extends(classifier: ManifoldClassifier) -> bool:
     embedder = getattr(classifier, "embedder_", classifier.embedder)
     return embedder is None or hasattr(embedder, "transform")
+
+
+def _embedder_takes_graph(classifier: ManifoldClassifier) -> bool:
+    return classifier.embedder is None or hasattr(classifier.embedder, "build_graph")
 
 
 def _gives_distributions(classifier: ManifoldClassifier) -> bool:
@@ -188,6 +204,79 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             )
         return clone(self.embedder)
 
+    @available_if(_embedder_takes_graph)
+    def build_graph(self, X: Any) -> NeighborGraph:
+        """Build the graph that :meth:`fit` would build, to be shared by many fits.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Points, as for :meth:`fit`.
+
+        Returns
+        -------
+        NeighborGraph
+            For ``fit(X, y, graph=...)``.
+        """
+        return (CCDR() if self.embedder is None else self.embedder).build_graph(X)
+
+    @available_if(_embedder_takes_graph)
+    def graph_key(self) -> Hashable:
+        """Return a key that is equal for estimators which build the same graph of the same rows."""
+        return (CCDR() if self.embedder is None else self.embedder).graph_key()
+
+    def sharing_key(self) -> Hashable:
+        """Return a key that is equal for classifiers that :meth:`fit_many` can fit together.
+
+        They differ in the head, or in ``n_components`` of an embedder with ``truncated``.
+        """
+        if self.embedder is None:
+            return None
+        parameters = self.embedder.get_params()
+        if hasattr(self.embedder, "truncated") and isinstance(self.embedder.n_components, Integral):
+            del parameters["n_components"]
+        return type(self.embedder), *((k, fingerprint(v)) for k, v in sorted(parameters.items()))
+
+    def shares_folds(self) -> bool:
+        """Return whether the map does not depend on labels, so that one serves any y."""
+        return is_blind_to_labels(self.embedder)
+
+    def fit_many(
+        self,
+        models: Sequence[ManifoldClassifier],
+        X: Any,
+        ys: Sequence[ArrayLike],
+        graph: NeighborGraph | None = None,
+    ) -> Iterator[tuple[int, int, ManifoldClassifier]]:
+        """Fit classifiers that share a map, for every y.
+
+        Parameters
+        ----------
+        models : sequence of ManifoldClassifier
+            All with the :meth:`sharing_key` of this one; not changed.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Points.
+        ys : sequence of array-like of shape (n_samples,)
+            Labels; one map for all if :meth:`shares_folds`, otherwise one for each.
+        graph : NeighborGraph, default=None
+            As for :meth:`fit`.
+
+        Yields
+        ------
+        model, y, fitted : int, int, ManifoldClassifier
+            Numbers within ``models`` and ``ys``, and the model fitted for that y.
+        """
+        embedder, embedding = None, None
+        for fold, y in enumerate(ys):
+            labels = PartialLabels.from_y(y)
+            embedders = [model.make_embedder(labels) for model in models]
+            if embedder is None or not self.shares_folds():
+                embedder = _widest(embedders)
+                embedding = as_array(embed(embedder, X, y, labels, graph))
+            for number, model in enumerate(models):
+                own, coordinates = _cut_to(embedders[number], embedder, embedding)
+                yield number, fold, clone(model).fit_head(own, coordinates, y)
+
     @available_if(_embedder_extends)
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the classes of new rows, each mapped by itself.
@@ -322,3 +411,82 @@ def _default_dimension(labels: PartialLabels) -> int:
     n_classes = labels.n_classes
     wanted = min(2 * n_classes, max(n_classes + 1, labels.n_labeled // 5))
     return int(np.clip(wanted, 1, max(len(labels) + n_classes - 2, 1)))
+
+
+def _widest(embedders: list[Any]) -> Any:
+    """Return the embedder whose map begins with all the others'."""
+    if not hasattr(embedders[0], "truncated"):
+        return embedders[0]
+    for one in embedders:
+        if not isinstance(one.n_components, Integral) or one.n_components < 1:
+            return one  # whose fit says what is wrong
+    return max(embedders, key=lambda one: one.n_components)
+
+
+def _cut_to(wanted: Any, fitted: Any, embedding: Any) -> tuple[Any, Any]:
+    """Return the fitted map with as many coordinates as the wanted one has."""
+    if not hasattr(fitted, "truncated") or wanted.n_components == fitted.n_components:
+        return fitted, embedding
+    cut = fitted.truncated(wanted.n_components)
+    return cut, cut.embedding_
+
+
+def embed(
+    embedder: Any, X: Any, y: ArrayLike, labels: PartialLabels, graph: NeighborGraph | None = None
+) -> Any:
+    """Fit the embedder on all rows and return their coordinates.
+
+    Parameters
+    ----------
+    embedder : transformer
+        Fitted in place; the steps of a pipeline one by one.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Points.
+    y : array-like of shape (n_samples,)
+        Their labels as the user gave them.
+    labels : PartialLabels
+        What was read from ``y``.
+    graph : NeighborGraph, default=None
+        For an embedder of this library, built from its input.
+
+    Returns
+    -------
+    {ndarray, sparse matrix, DataFrame} of shape (n_samples, n_components)
+        Coordinates.
+    """
+    if isinstance(embedder, Pipeline):
+        last = len(embedder.steps) - 1
+        for number, (_, step) in enumerate(embedder.steps):
+            if step is not None and step != "passthrough":
+                X = embed(step, X, y, labels, graph if number == last else None)
+        return X
+    given: dict[str, Any] = {}
+    if graph is not None:
+        if not hasattr(embedder, "build_graph"):
+            raise InputError(
+                f"graph was given, but {type(embedder).__name__} takes none: leave it out, or use "
+                "an embedder that stands on a graph."
+            )
+        given["graph"] = graph
+    if takes_partial_labels(embedder):
+        return embedder.fit_transform(X, y, **given)
+    if get_tags(embedder).target_tags.required:
+        return _embed_by_labeled(embedder, X, labels)
+    try:
+        return embedder.fit_transform(X, **given)
+    except ValueError as error:
+        # Feature selectors need y and have no tag that says so, only scikit-learn's usual message.
+        if "requires y" not in str(error):
+            raise
+        return _embed_by_labeled(embedder, X, labels)
+
+
+def as_array(coordinates: Any) -> Any:
+    """Return the values of a data frame, and anything else as it is."""
+    return coordinates.to_numpy() if hasattr(coordinates, "to_numpy") else coordinates
+
+
+def _embed_by_labeled(embedder: Any, X: Any, labels: PartialLabels) -> Any:
+    rows = np.flatnonzero(labels.mask)
+    embedder.fit(_safe_indexing(X, rows), labels.at(rows))
+    return embedder.transform(X)

@@ -7,10 +7,10 @@ far they are apart at a point tells how far to trust it there.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import (
     BaseEstimator,
@@ -22,27 +22,66 @@ from sklearn.base import (
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from labelfold.checks import check_rows
-from labelfold.classify.embedding import as_array, embed
-from labelfold.ensemble.alignment import align
-from labelfold.ensemble.fitted_rows import FittedRows
-from labelfold.ensemble.pooling import mean_and_spread, nearest_of_all
-from labelfold.ensemble.resampling_certificate import ResamplingCertificate
-from labelfold.ensemble.subsamples import Subsamples, draw_subsamples
+from labelfold.checks import check_integer, check_rows
+from labelfold.classify.manifold_classifier import as_array, embed
+from labelfold.ensemble.subsamples import (
+    Subsamples,
+    align,
+    draw_subsamples,
+    mean_and_spread,
+    nearest_of_all,
+)
 from labelfold.exceptions import InputError
 from labelfold.labels import PartialLabels
-from labelfold.methods import Declaration, declare
+from labelfold.methods import Declaration, declare, stored
 from labelfold.progress import Progress, show_progress
 from labelfold.spectral import CCDR, LaplacianEigenmaps
-from labelfold.spectral.eigenmap import EigenmapEmbedder
 from labelfold.threads import limit_threads
 
-__all__ = ["ResampledEmbedding"]
+__all__ = ["ResampledEmbedding", "ResamplingCertificate"]
 
 Array = NDArray[np.float64]
 
 SCALED = "scaled"
-LEAST_NEIGHBORS = 3  # below it a neighbour graph falls apart
+LEAST_NEIGHBORS = 3  # below it a neighbor graph falls apart
+APART = 1.0  # relative distance from the mean map: beyond it a map has little in common with it
+
+
+@stored
+@dataclass(frozen=True, eq=False)
+class ResamplingCertificate:
+    """Evidence for the mean of several maps.
+
+    Parameters
+    ----------
+    members : tuple
+        The certificates of the subsamples' solves, for embedders that have one.
+    errors : ndarray of shape (n_subsamples,)
+        Distance of each map from the mean on the rows they share, after rotation and scale,
+        relative to the size of the mean map there.
+    """
+
+    members: tuple[Any, ...] = field(repr=False)
+    errors: NDArray[np.float64]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every solve is as asked, and no map is farther from the mean than its size."""
+        solved = all(bool(one.ok) for one in self.members)
+        return solved and bool(np.all(self.errors < APART))
+
+    def __str__(self) -> str:
+        n_good = sum(bool(one.ok) for one in self.members)
+        verdict = "ok" if self.ok else "NOT ok"
+        text = f"{verdict}: {len(self.errors)} maps"
+        if self.members:
+            text += f", {n_good} of {len(self.members)} solves as asked"
+        if len(self.errors) > 1:
+            text += (
+                f", shared rows {np.median(self.errors):.0%} from their mean (at most "
+                f"{self.errors.max():.0%}) of the map's size"
+            )
+        return text + "."
 
 
 @declare(
@@ -126,9 +165,11 @@ class ResampledEmbedding(
     f(x, c), any other with f(x, 0).
 
     Of the neighbours that all subsamples offer a point, as many as the embedder has are kept, the
-    nearest of all, but at least one a subsample: each f(x, c) is made of those it has among them,
-    and counts by their number. That is eq. 19 with sums over the points of all subsamples. Maps of
-    embedders that are no eigenmaps, and extended otherwise, count the same.
+    nearest of all, but at least one per subsample: each f(x, c) is made of those it has among them,
+    and counts by their number. That is eq. 19 with sums over the points of all subsamples. It takes
+    an embedder with the methods ``find_neighbors``, ``known_rows`` and ``place``, as
+    :class:`CCDR` and :class:`LaplacianEigenmaps` have them. Maps of other embedders are extended by
+    their ``transform`` and count the same.
 
     Neighbours are farther in a subsample. As many of them as in all rows would blur its map, a bias
     that no mean takes away; as small a neighbourhood would hold hardly any. Halfway, the map of a
@@ -201,14 +242,15 @@ class ResampledEmbedding(
         """
         X = check_rows(self, X, reset=True)
         labels = PartialLabels.from_optional_y(y, n_samples=X.shape[0])
-        self._check_parameters()
+        self._check_parameters(labels)
         with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
             subsamples = self._draw(labels)
             self.subsamples_ = subsamples.rows
             embedded = self._embed_members(X, labels.to_y(), progress)
             self.motions_, errors = align(self._shared_maps(embedded, len(subsamples.shared)))
-            self.certificate_ = ResamplingCertificate.of(self.members_, errors)
-            rows = FittedRows(self.subsamples_, embedded, labels.codes)
+            solves = [getattr(member, "certificate_", None) for member in self.members_]
+            self.certificate_ = ResamplingCertificate(tuple(c for c in solves if c), errors)
+            rows = _FittedRows(self.subsamples_, embedded, labels.codes)
             self.embedding_, self.spread_ = self._average(X, rows, progress)
         return self
 
@@ -245,11 +287,16 @@ class ResampledEmbedding(
             coordinates, spread = self._average(X, None, progress)
         return (coordinates, spread) if return_spread else coordinates
 
-    def _check_parameters(self) -> None:
+    def _check_parameters(self, labels: PartialLabels) -> None:
         for name, least in (("n_subsamples", 1), ("subsample_size", 2), ("chunk_size", 1)):
-            _check_integer(name, getattr(self, name), least)
+            check_integer(name, getattr(self, name), least=least)
         if self.n_neighbors is not None and self.n_neighbors != SCALED:
-            _check_integer("n_neighbors", self.n_neighbors, 1, f", {SCALED!r} or None")
+            check_integer("n_neighbors", self.n_neighbors, least=1, hint=f", {SCALED!r} or None")
+        if labels.n_classes > self.subsample_size < len(labels):
+            raise InputError(
+                f"subsample_size={self.subsample_size} is less than the {labels.n_classes} classes "
+                "of y, of each of which a subsample needs a row: raise it."
+            )
         if self.embedder is not None and not hasattr(self.embedder, "transform"):
             raise InputError(
                 f"embedder={self.embedder!r} has no transform, by which rows outside a subsample "
@@ -265,11 +312,6 @@ class ResampledEmbedding(
         everything = np.arange(len(labels))
         if self.subsample_size >= len(labels):
             return Subsamples(everything, [everything])
-        if self.subsample_size < labels.n_classes:
-            raise InputError(
-                f"subsample_size={self.subsample_size} is less than the {labels.n_classes} classes "
-                "of y, of each of which a subsample needs a row: raise it."
-            )
         rng = check_random_state(self.random_state)
         return draw_subsamples(labels, self.n_subsamples, self.subsample_size, rng)
 
@@ -321,7 +363,7 @@ class ResampledEmbedding(
         return maps
 
     def _average(
-        self, X: Any, fitted: FittedRows | None, progress: Progress
+        self, X: Any, fitted: _FittedRows | None, progress: Progress
     ) -> tuple[Array, Array]:
         """Return the mean of the members' maps of all rows and its spread, chunk by chunk."""
         n = X.shape[0]
@@ -329,7 +371,7 @@ class ResampledEmbedding(
         for start in range(0, n, self.chunk_size):
             progress("rows", start, n)
             rows = np.arange(start, min(start + self.chunk_size, n))
-            if all(isinstance(member, EigenmapEmbedder) for member in self.members_):
+            if all(hasattr(member, "place") for member in self.members_):
                 maps, weights = self._place_among_nearest(X[rows], rows, fitted)
             else:
                 maps = np.stack([as_array(one.transform(X[rows])) for one in self.members_])
@@ -340,28 +382,24 @@ class ResampledEmbedding(
         return mean, spread
 
     def _place_among_nearest(
-        self, X: Any, rows: NDArray[np.intp], fitted: FittedRows | None
+        self, X: Any, rows: NDArray[np.intp], fitted: _FittedRows | None
     ) -> tuple[Array, Array]:
         """Return the members' coordinates of some rows, and how many of the nearest each has."""
-        found = [member.graph_.distances_to(X) for member in self.members_]
-        if self.members_[0].radius is None:
+        found = [member.find_neighbors(X) for member in self.members_]
+        if getattr(self.members_[0], "radius", None) is None:
             found = nearest_of_all(found, max(self._n_nearest, len(found)))
         weights = np.array([np.diff(one.indptr) for one in found], dtype=float)
         maps = np.zeros((len(found), len(rows), len(self.motions_[0].target)))
         for number, (member, near) in enumerate(zip(self.members_, found, strict=True)):
             if fitted is None:
-                known, own = _find_equal(member, X, near)
+                known, own = member.known_rows(X, near)
             else:
                 known, own = fitted.of_member(number, rows)
             maps[number, known] = own
             others = np.setdiff1d(np.flatnonzero(weights[number]), known)
-            if len(others) == 0:
-                continue
-            if fitted is not None and isinstance(member, CCDR):
-                codes = fitted.codes[rows[others]]
-                maps[number, others] = member._extend_labeled(X[others], near[others], codes)
-            else:
-                maps[number, others] = member._extend(X[others], near[others])
+            if len(others):
+                codes = None if fitted is None else fitted.codes[rows[others]]
+                maps[number, others] = member.place(X[others], near[others], codes)
         return maps, weights
 
     @property
@@ -376,15 +414,19 @@ class ResampledEmbedding(
         return tags
 
 
-def _find_equal(
-    member: EigenmapEmbedder, X: Any, near: sp.csr_array
-) -> tuple[NDArray[np.intp], Array]:
-    """Return which rows are equal to a row of the member's fit, and the coordinates of that."""
-    equal = member.graph_.equal_rows(X, near)
-    known = np.flatnonzero(equal >= 0)
-    return known, member._mean_over_equal(member.embedding_, equal[known])
+@dataclass(frozen=True, eq=False)
+class _FittedRows:
+    """What the members know of the rows of fit: those of each, their coordinates, all classes."""
 
+    subsamples: list[NDArray[np.intp]]
+    embedded: list[Array]
+    codes: NDArray[np.intp]
 
-def _check_integer(name: str, value: Any, least: int, otherwise: str = "") -> None:
-    if not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{name}={value!r} must be an integer of at least {least}{otherwise}.")
+    def of_member(self, number: int, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], Array]:
+        """Return which of these rows are a member's own, and their coordinates in its map."""
+        its_rows = self.subsamples[number]
+        order = np.argsort(its_rows)
+        place = np.searchsorted(its_rows, rows, sorter=order)
+        position = order[np.minimum(place, len(order) - 1)]
+        known = np.flatnonzero(its_rows[position] == rows)
+        return known, self.embedded[number][position[known]]

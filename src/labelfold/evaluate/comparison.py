@@ -1,18 +1,20 @@
 """Any set of embedders on the same points, labels and splits, in one table.
 
 For every method, dimension and split the labels of one fold are hidden, the points are embedded, a
-head is fitted on the labels that are left, and its answers for the fold are scored. What a method
-cannot do stands in the table with the reason.
+head is fitted on the labels that are left, and its answers for the fold are scored: one record for
+each fit, one summary for each method and dimension. What a method cannot do stands in the table
+with the reason.
 """
 
 from __future__ import annotations
 
-import tracemalloc
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from itertools import product
 from numbers import Integral
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -23,19 +25,23 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.metaestimators import _safe_split
 
 from labelfold.classify import ManifoldClassifier
-from labelfold.classify.embedding import as_array, embed
 from labelfold.classify.heads import make_head
-from labelfold.evaluate.comparison_table import Comparison, FitRecord
+from labelfold.classify.manifold_classifier import as_array, embed
 from labelfold.evaluate.splits import LabeledKFold, hold_out
 from labelfold.exceptions import InputError
+from labelfold.intervals import LEVEL, student_interval, wilson_interval
 from labelfold.labels import PartialLabels, hide_labels
 from labelfold.methods import known_methods
 from labelfold.progress import show_progress
 
-__all__ = ["compare"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from labelfold.plotting.comparison_display import ComparisonDisplay
+
+__all__ = ["Comparison", "FitRecord", "MethodSummary", "compare"]
 
 PROTOCOLS = ("transductive", "inductive")
-MIB = 2**20
 
 
 def compare(
@@ -47,7 +53,6 @@ def compare(
     dims: Sequence[int] = (2,),
     protocol: str = "transductive",
     cv: Any = 5,
-    memory: bool = True,
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -76,9 +81,6 @@ def compare(
     cv : int, splitter or iterable of (train, test), default=5
         Number of folds of :class:`LabeledKFold`, shuffled, or any splits: the labels of test rows
         are hidden, and all other rows are trained on.
-    memory : bool, default=True
-        Whether to measure the peak memory of embeddings, in an extra fit for each method and
-        dimension which is slower than others.
     random_state : int, RandomState instance or None, default=None
         Fixes the folds, and every ``random_state`` of methods and head that is None.
     n_jobs : int, default=None
@@ -113,10 +115,7 @@ def compare(
 
     Every map is fitted anew for every split and dimension: the cost is that of all the fits.
 
-    Times and memory are those of the embedding, without the head. Memory is what ``tracemalloc``
-    sees: arrays of NumPy and SciPy and objects of Python, and not what compiled libraries such as
-    faiss allocate by themselves. It is measured on the first split, in a fit that is not timed.
-    For times to compare use one process.
+    Times are those of the embedding, without the head. For times to compare use one process.
 
     Examples
     --------
@@ -160,7 +159,6 @@ def compare(
             y,
             folds[split],
             protocol,
-            memory and split == 0,
         )
         for name, dimension, split in trials
     )
@@ -177,6 +175,170 @@ def compare(
         head if isinstance(head, str) else type(head).__name__,
         chance=1 - float(np.bincount(labels.codes[labels.mask]).max() / labels.n_labeled),
     )
+
+
+@dataclass(frozen=True)
+class FitRecord:
+    """One method with one dimension on one split.
+
+    Parameters
+    ----------
+    method : str
+        Name of the method.
+    dimension : int
+        Dimension of the map.
+    split : int
+        Number of the split.
+    status : {"ok", "unsuitable", "failed"}
+        Whether there is a result; "unsuitable" where the method cannot do what was asked, "failed"
+        where an exception was raised.
+    error : float
+        Share of the rows with hidden labels that got another class; NaN without a result.
+    n_scored : int
+        Number of these rows.
+    seconds : float
+        Time of the embedding, without the head; NaN without a result.
+    reason : str
+        Why there is no result: a sentence, or type and first line of the exception.
+    """
+
+    method: str
+    dimension: int
+    split: int
+    status: str
+    error: float
+    n_scored: int
+    seconds: float
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class MethodSummary:
+    """One method with one dimension over all splits.
+
+    Parameters
+    ----------
+    method : str
+        Name of the method.
+    dimension : int
+        Dimension of the map.
+    status : {"ok", "partly", "unsuitable", "failed"}
+        "partly" where some splits have a result and some have none.
+    error : float
+        Mean error over the splits that have a result; NaN where none has.
+    low, high : float
+        Ends of the 80 % interval, within 0 and 1; NaN without a result.
+    n_splits : int
+        Number of splits with a result.
+    seconds : float
+        Median over these splits, so that a library loaded in the first fit does not count.
+    reason : str
+        Why splits have no result, for the first of them.
+    """
+
+    method: str
+    dimension: int
+    status: str
+    error: float
+    low: float
+    high: float
+    n_splits: int
+    seconds: float
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Results of :func:`compare`; ``print`` shows them as a table.
+
+    Parameters
+    ----------
+    records : tuple of FitRecord
+        One row for each method, dimension and split, in this order.
+    protocol : {"transductive", "inductive"}
+        Whether the scored rows were in the fit, without their labels.
+    head : str
+        Name of the head.
+    chance : float
+        Error of always naming the largest class.
+    """
+
+    records: tuple[FitRecord, ...] = field(repr=False)
+    protocol: str
+    head: str
+    chance: float
+
+    def summary(self) -> list[MethodSummary]:
+        """Return one row for each method and dimension, in the order in which they were given.
+
+        Returns
+        -------
+        list of MethodSummary
+            With several splits the interval is Student's for the mean over splits, with one it is
+            Wilson's for the rows that were scored. ``pandas.DataFrame`` takes the list as it is.
+        """
+        groups: dict[tuple[str, int], list[FitRecord]] = {}
+        for record in self.records:
+            groups.setdefault((record.method, record.dimension), []).append(record)
+        return [_summarize(group) for group in groups.values()]
+
+    def to_frame(self) -> Any:
+        """Return the records as a table of pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each record, one column for each of its fields.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError(
+                "to_frame needs pandas: pip install 'labelfold[io]', or use records as they are."
+            ) from error
+        return pd.DataFrame([asdict(record) for record in self.records])
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> ComparisonDisplay:
+        """Draw errors against the dimension, one line per method; bars for a single dimension.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on. By default a new figure.
+        **kwargs : dict
+            Passed to `matplotlib.axes.Axes.errorbar`.
+
+        Returns
+        -------
+        ComparisonDisplay
+            The display, drawn, with `ax_` and `figure_`. Upright strokes, or those on bars, are
+            80 % intervals; the dashed line, where in reach, is the error of always naming the
+            largest class.
+        """
+        from labelfold.plotting.comparison_display import ComparisonDisplay
+
+        return ComparisonDisplay.from_comparison(self, ax=ax, **kwargs)
+
+    def __str__(self) -> str:
+        rows = self.summary()
+        width = max(len("method"), *(len(row.method) for row in rows))
+        lines = [
+            f"Error on hidden labels ({self.protocol}, head {self.head}), mean over "
+            f"{len({record.split for record in self.records})} splits with {LEVEL:.0%} intervals; "
+            f"by guessing {self.chance:.1%}",
+            f"{'method':<{width}}  dim   error      interval   seconds",
+        ]
+        for row in rows:
+            start = f"{row.method:<{width}}  {row.dimension:>3}"
+            if row.n_splits == 0:
+                lines.append(f"{start}  {row.status}: {row.reason}")
+                continue
+            interval = f"{100 * row.low:.1f} - {100 * row.high:.1f}"
+            line = f"{start}  {row.error:>6.1%}  {interval:>12}  {row.seconds:>8.3g}"
+            if row.status == "partly":
+                line += f"  {row.n_splits} splits only: {row.reason}"
+            lines.append(line)
+        return "\n".join(lines)
 
 
 class _UnsuitableError(Exception):
@@ -248,15 +410,14 @@ def _try(
     y: ArrayLike,
     rows: NDArray[np.intp],
     protocol: str,
-    memory: bool,
 ) -> FitRecord:
     """Return the record of one fit, whatever becomes of it."""
-    status, error, seconds, peak, reason = "ok", np.nan, np.nan, np.nan, ""
+    status, error, seconds, reason = "ok", np.nan, np.nan, ""
     try:
         embedder = _with_dimension(method, trial[1])
         model = ManifoldClassifier(embedder, head=head)
         answer = _answer_new if protocol == "inductive" else _answer_all
-        answers, seconds, peak = answer(model, trial[1], X, y, rows, memory)
+        answers, seconds = answer(model, trial[1], X, y, rows)
         error = float(np.mean(answers != PartialLabels.from_y(y).at(rows)))
     except _UnsuitableError as unsuitable:
         status, reason = "unsuitable", str(unsuitable)
@@ -264,8 +425,8 @@ def _try(
         message = (str(failure).strip() or "no message").splitlines()[0]
         status, reason = "failed", f"{type(failure).__name__}: {message}"
     if status != "ok":
-        seconds = peak = np.nan
-    return FitRecord(*trial, status, error, len(rows), seconds, peak, reason)
+        seconds = np.nan
+    return FitRecord(*trial, status, error, len(rows), seconds, reason)
 
 
 def _with_dimension(method: Any, dimension: int) -> Any:
@@ -278,29 +439,18 @@ def _with_dimension(method: Any, dimension: int) -> Any:
 
 
 def _answer_all(
-    model: ManifoldClassifier,
-    dimension: int,
-    X: Any,
-    y: ArrayLike,
-    rows: NDArray[np.intp],
-    memory: bool,
-) -> tuple[NDArray[Any], float, float]:
-    """Embed all rows, with some labels hidden; return what the head says of these."""
+    model: ManifoldClassifier, dimension: int, X: Any, y: ArrayLike, rows: NDArray[np.intp]
+) -> tuple[NDArray[Any], float]:
+    """Embed all rows, with some labels hidden; return what the head says of these, and the time."""
     y = _without(y, rows)
-    embedder, embedding, seconds, peak = _embed(model, dimension, X, y, memory)
-    answers = model.fit_head(embedder, embedding, y).transduction_[rows]
-    return answers, seconds, peak
+    embedder, embedding, seconds = _embed(model, dimension, X, y)
+    return model.fit_head(embedder, embedding, y).transduction_[rows], seconds
 
 
 def _answer_new(
-    model: ManifoldClassifier,
-    dimension: int,
-    X: Any,
-    y: ArrayLike,
-    rows: NDArray[np.intp],
-    memory: bool,
-) -> tuple[NDArray[Any], float, float]:
-    """Embed the other rows alone; return what the head says of some as new points."""
+    model: ManifoldClassifier, dimension: int, X: Any, y: ArrayLike, rows: NDArray[np.intp]
+) -> tuple[NDArray[Any], float]:
+    """Embed the other rows alone; return what the head says of some as new points, and the time."""
     if not hasattr(model.embedder, "transform"):
         raise _UnsuitableError(
             f"{type(model.embedder).__name__} has no transform for new points: use "
@@ -310,8 +460,8 @@ def _answer_new(
     others = np.setdiff1d(np.arange(len(y)), rows)
     X_fit, y_fit = _safe_split(model, X, y, others)
     X_new, _ = _safe_split(model, X, y, rows, others)
-    embedder, embedding, seconds, peak = _embed(model, dimension, X_fit, y_fit, memory)
-    return model.fit_head(embedder, embedding, y_fit).predict(X_new), seconds, peak
+    embedder, embedding, seconds = _embed(model, dimension, X_fit, y_fit)
+    return model.fit_head(embedder, embedding, y_fit).predict(X_new), seconds
 
 
 def _without(y: ArrayLike, rows: NDArray[np.intp]) -> NDArray[Any]:
@@ -321,9 +471,9 @@ def _without(y: ArrayLike, rows: NDArray[np.intp]) -> NDArray[Any]:
 
 
 def _embed(
-    model: ManifoldClassifier, dimension: int, X: Any, y: NDArray[Any], memory: bool
-) -> tuple[Any, Any, float, float]:
-    """Return the fitted embedder, its map of all rows, the time in seconds and memory in MiB."""
+    model: ManifoldClassifier, dimension: int, X: Any, y: NDArray[Any]
+) -> tuple[Any, Any, float]:
+    """Return the fitted embedder, its map of all rows and the time in seconds."""
     labels = PartialLabels.some_from_y(y)
     embedder = model.make_embedder(labels)
     start = perf_counter()
@@ -333,21 +483,35 @@ def _embed(
         raise _UnsuitableError(
             f"{type(embedder).__name__} gave {embedding.shape[1]} coordinates and not {dimension}."
         )
-    # Tracing makes some methods several times slower and others not: it has a fit of its own.
-    peak = _peak_memory(model.make_embedder(labels), X, y, labels) if memory else np.nan
-    return embedder, embedding, seconds, peak
+    return embedder, embedding, seconds
 
 
-def _peak_memory(embedder: Any, X: Any, y: NDArray[Any], labels: PartialLabels) -> float:
-    was_tracing = tracemalloc.is_tracing()  # by whoever runs us, who is to go on afterwards
-    if not was_tracing:
-        tracemalloc.start()
-    try:
-        tracemalloc.reset_peak()
-        before, _ = tracemalloc.get_traced_memory()
-        embed(embedder, X, y, labels)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        if not was_tracing:
-            tracemalloc.stop()
-    return (peak - before) / MIB
+def _summarize(records: Sequence[FitRecord]) -> MethodSummary:
+    scored = [record for record in records if record.status == "ok"]
+    others = [record for record in records if record.status != "ok"]
+    status = "ok" if not others else "partly" if scored else others[0].status
+    error, low, high = _interval(scored)
+    return MethodSummary(
+        records[0].method,
+        records[0].dimension,
+        status,
+        error,
+        low,
+        high,
+        n_splits=len(scored),
+        seconds=float(np.median([record.seconds for record in scored])) if scored else np.nan,
+        reason=others[0].reason if others else "",
+    )
+
+
+def _interval(scored: Sequence[FitRecord]) -> tuple[float, float, float]:
+    """Return the mean error and its interval: Student's over splits, Wilson's for a single one."""
+    n = len(scored)
+    if n == 0:
+        return np.nan, np.nan, np.nan
+    errors = [record.error for record in scored]
+    mean = math.fsum(errors) / n
+    if n == 1:
+        return mean, *wilson_interval(mean, scored[0].n_scored)
+    low, high = student_interval(errors)
+    return mean, max(0.0, low), min(1.0, high)

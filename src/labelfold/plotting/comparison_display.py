@@ -154,7 +154,7 @@ class ComparisonDisplay:
         >>> from labelfold.plotting import ComparisonDisplay
         >>> X, y, _ = make_swiss_roll(300, random_state=0)
         >>> methods = {"PCA": PCA(), "CCDR": CCDR()}
-        >>> found = compare(X, y, methods, dims=(1, 2), cv=3, memory=False, random_state=0)
+        >>> found = compare(X, y, methods, dims=(1, 2), cv=3, random_state=0)
         >>> display = ComparisonDisplay.from_comparison(found)
         >>> display.errors.shape
         (2, 2)

@@ -192,13 +192,18 @@ class CCDR(EigenmapEmbedder):
         codes = self._codes_in_fit(labels)
         with limit_threads(self.n_jobs):
             found = self.graph_.distances_to(X)
-        return self._extend_labeled(X, found, codes)
+        return self.place(X, found, codes)
 
-    def _extend_labeled(
-        self, X: Any, found: sp.csr_array, codes: NDArray[np.intp]
+    def place(
+        self, X: Any, found: sp.csr_array, codes: NDArray[np.intp] | None = None
     ) -> NDArray[np.float64]:
-        """Return coordinates of new rows with the classes that some of them have, -1 for none."""
+        """Return where some neighbors place new rows, with their classes where these are given.
+
+        Parameters and result are those of :meth:`EigenmapEmbedder.place`.
+        """
         coordinates = self._extend(X, found)
+        if codes is None:
+            return coordinates
         labeled = np.flatnonzero(codes >= 0)
         class_weight, edge_weight = self._balance()
         coordinates[labeled] = extend_by_degree(

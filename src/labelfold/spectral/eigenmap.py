@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import orthogonal_procrustes
 from sklearn.utils.validation import check_is_fitted
@@ -134,6 +135,64 @@ class EigenmapEmbedder(GraphEmbedder):
         rotation, overlap = orthogonal_procrustes(fitted, self.embedding_)
         scale = overlap / np.sum(fitted**2)  # vectors of length 1 shrink as points are added
         return np.asarray(scale * new @ rotation)
+
+    def find_neighbors(self, X: Any) -> sp.csr_array:
+        """Return the distances of new rows to their neighbors among the rows of fit.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_new, n_features)
+            Rows.
+
+        Returns
+        -------
+        csr_array of shape (n_new, n_samples)
+            Distances; what is stored is a neighbor, also at distance 0.
+        """
+        return self.graph_.distances_to(X)
+
+    def known_rows(
+        self, X: Any, found: sp.csr_array
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Return which rows equal a row of fit, and that row's coordinates.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_new, n_features)
+            Rows.
+        found : csr_array of shape (n_new, n_samples)
+            Their neighbors, from :meth:`find_neighbors`, or some of them.
+
+        Returns
+        -------
+        known : ndarray of shape (n_known,)
+            Numbers of the rows.
+        coordinates : ndarray of shape (n_known, n_components)
+            The mean over all rows of fit that each equals.
+        """
+        return self._values_of_equal(X, found, self.embedding_)
+
+    def place(
+        self, X: Any, found: sp.csr_array, codes: NDArray[np.intp] | None = None
+    ) -> NDArray[np.float64]:
+        """Return where some neighbors place new rows, each row by itself.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_new, n_features)
+            Rows.
+        found : csr_array of shape (n_new, n_samples)
+            Distances to the neighbors that count.
+        codes : ndarray of shape (n_new,), default=None
+            Class of every row by its number in ``classes_``, -1 for none; without effect where the
+            map for new rows knows no classes.
+
+        Returns
+        -------
+        coordinates : ndarray of shape (n_new, n_components)
+            Those of the extension, also for rows equal to rows of fit.
+        """
+        return self._extend(X, found)
 
     @abstractmethod
     def _adjacency(self, graph: NeighborGraph) -> SparseAdjacency:
