@@ -88,7 +88,8 @@ def _roll(n: int, n_neighbors: int, height: float = 21.0, spread: str = "varianc
     """Return the rows and the problem."""
     from labelfold import NeighborGraph
     from labelfold.datasets import make_swiss_roll
-    from labelfold.graph.edges import pairs_above
+    from labelfold.graph.adjacency import pairs_above
+    from labelfold.graph.furthest import furthest_points
     from labelfold.solvers.lowrank.distances import DistanceProblem, Spread
 
     X = make_swiss_roll(n, height=height, random_state=0)[0]
@@ -96,7 +97,9 @@ def _roll(n: int, n_neighbors: int, height: float = 21.0, spread: str = "varianc
     edges, lengths = pairs_above(graph.distances)
     C = Spread(variance=1.0)
     if spread == "furthest":
-        C = Spread(0.0, np.column_stack([np.arange(n), graph.index.furthest()[0]]), np.ones(n))
+        C = Spread(
+            0.0, np.column_stack([np.arange(n), furthest_points(graph.index)[0]]), np.ones(n)
+        )
     return X, DistanceProblem(n, edges, lengths**2, C)
 
 

@@ -417,7 +417,7 @@ def test_verdicts_on_dimensions():
 # Figure 3 with the estimate
 
 
-@pytest.mark.filterwarnings("ignore:The neighbour graph falls into")
+@pytest.mark.filterwarnings("ignore:The neighbor graph has")
 def test_figure_3_estimates_from_the_training_rows_of_its_split(spheres, monkeypatch):
     X, y = spheres
     points = tuple(sweeps.Point(dimension=m) for m in (2, 7))

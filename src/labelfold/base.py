@@ -22,8 +22,8 @@ from sklearn.utils.validation import check_is_fitted
 from labelfold.checks import check_rows
 from labelfold.exceptions import DisconnectedGraphWarning, InputError
 from labelfold.graph import GraphRecipe, NeighborGraph
-from labelfold.graph.fingerprint import fingerprint
-from labelfold.graph.neighbor_graph import build_graph
+from labelfold.graph.components import find_components
+from labelfold.graph.neighbor_graph import build_graph, fingerprint
 from labelfold.labels import PartialLabels
 from labelfold.progress import Progress, show_progress
 from labelfold.threads import limit_threads
@@ -226,14 +226,18 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
             )
 
     def _join(self, graph: NeighborGraph, groups: NDArray[np.intp] | None = None) -> NeighborGraph:
-        """Return the graph in one piece, with a warning where bridges were needed."""
+        """Return the graph in one component, with a warning where bridges were needed."""
         joined = graph.connected(groups)
         if joined.unbridged is not None:
-            sizes = np.bincount(joined.unbridged.pieces)
+            sizes = np.bincount(find_components(joined.unbridged.weights, groups))
+            n_bridges = len(joined.bridges)
+            edges = "1 bridging edge" if n_bridges == 1 else f"{n_bridges} bridging edges"
+            by_class = "" if groups is None else " beside those that share a class"
+            larger = "n_neighbors" if graph.recipe.radius is None else "radius"
             warnings.warn(
-                f"The neighbour graph falls into {len(sizes)} pieces, the largest with "
-                f"{sizes.max()} of {graph.n_points} points: {len(joined.bridges)} shortest edges "
-                "were added to join them (graph_.bridges). More neighbours may do without.",
+                f"The neighbor graph has {len(sizes)} separate components{by_class}, the largest "
+                f"with {sizes.max()} of {graph.n_points} points. Added {edges} (see "
+                f"graph_.bridges). A larger {larger} may avoid this.",
                 DisconnectedGraphWarning,
                 stacklevel=4,
             )

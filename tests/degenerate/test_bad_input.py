@@ -158,7 +158,9 @@ def test_as_many_components_as_can_be(method, parameters):
 @pytest.mark.parametrize(("method", "parameters"), METHODS)
 def test_disconnected_graph_is_bridged_with_a_warning(method, parameters):
     rows = np.vstack([X, X + 1000])
-    with pytest.warns(DisconnectedGraphWarning, match="2 pieces, the largest with 40 of 80"):
+    with pytest.warns(
+        DisconnectedGraphWarning, match="2 separate components, the largest with 40 of 80"
+    ):
         model = fit(method, parameters, rows, y=np.full(80, -1))
     assert len(model.graph_.bridges) == 1
     assert_sound(model, rows)

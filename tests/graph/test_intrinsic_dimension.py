@@ -25,7 +25,7 @@ from labelfold.graph.graph_length import (
     measure_growth,
     sphere_log_length,
 )
-from labelfold.graph.neighbors import ExactIndex
+from labelfold.graph.neighbor_index import ExactIndex
 from labelfold.graph.point_space import PointSpace
 
 PLAN = GrowthPlan(n_neighbors=4, gamma=1.0, n_sizes=3, n_resamples=3, max_size=5000)

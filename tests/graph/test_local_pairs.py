@@ -178,9 +178,11 @@ def test_lengths_of_pairs_in_any_order():
     for metric, name in (("euclidean", "euclidean"), ("manhattan", "cityblock")):
         graph = NeighborGraph.build(X, n_neighbors=3, metric=metric)
         expected = cdist(X, X, name)[rows, columns]
-        np.testing.assert_allclose(graph.index.lengths(rows, columns), expected, rtol=1e-14)
+        np.testing.assert_allclose(graph.index.pair_distances(rows, columns), expected, rtol=1e-14)
     graph = NeighborGraph.build(cdist(X, X), n_neighbors=3, metric="precomputed")
-    np.testing.assert_array_equal(graph.index.lengths(rows, columns), cdist(X, X)[rows, columns])
+    np.testing.assert_array_equal(
+        graph.index.pair_distances(rows, columns), cdist(X, X)[rows, columns]
+    )
 
 
 @pytest.mark.parametrize("as_given", [np.asarray, sp.csr_array])

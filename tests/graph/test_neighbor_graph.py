@@ -1,8 +1,10 @@
-"""The graph as a value: pieces, bridges, sharing, equal rows, statistics."""
+"""The graph as a value: sharing, equal rows, statistics."""
 
+import copy
 import dataclasses
 import pickle
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,109 +15,9 @@ from sklearn.datasets import load_digits
 
 from labelfold import CCDR, LaplacianEigenmaps, NeighborGraph
 from labelfold.datasets import make_swiss_roll
-from labelfold.exceptions import DisconnectedGraphWarning, GraphMismatchError, HubnessWarning
-from labelfold.graph.components import find_pieces
-from labelfold.graph.neighbors import ExactIndex
-
-
-def clumps(rng, sizes, n_features=2, gap=100.0):
-    """Clumps of points along the first axis, 100, 200, 300, ... apart."""
-    starts = np.cumsum(gap * np.arange(len(sizes)))
-    X = rng.normal(size=(sum(sizes), n_features))
-    X[:, 0] += np.repeat(starts, sizes)
-    return X, np.repeat(np.arange(len(sizes)), sizes)
-
-
-@pytest.mark.parametrize("sizes", [(30, 40, 50, 20), (150, 300, 120), (3, 3, 3, 3, 500)])
-@pytest.mark.parametrize("n_features", [2, 20])
-def test_bridges_are_the_shortest_spanning_tree_of_the_pieces(sizes, n_features):
-    X, _ = clumps(np.random.default_rng(0), sizes, n_features)
-    graph = NeighborGraph.build(X, n_neighbors=2)
-    n_pieces = graph.statistics.n_pieces
-    assert n_pieces >= len(sizes)
-    joined = graph.connected()
-    assert joined.statistics.n_pieces == 1
-    assert len(joined.bridges) == n_pieces - 1
-    D = cdist(X, X)
-    same = graph.pieces[:, None] == graph.pieces[None]
-    between = np.full((n_pieces, n_pieces), np.inf)
-    np.minimum.at(
-        between,
-        tuple(graph.pieces[i] for i in np.nonzero(~same)),
-        D[~same],
-    )
-    tree = sp.csgraph.minimum_spanning_tree(np.where(np.isfinite(between), between, 0))
-    i, j = joined.bridges.T
-    assert np.sum(D[i, j]) == pytest.approx(tree.sum())
-    np.testing.assert_allclose(joined.distances[i, j], D[i, j])
-
-
-def test_a_bridge_weighs_at_least_the_median_of_its_ends_edges():
-    X, _ = clumps(np.random.default_rng(0), (30, 30))
-    graph = NeighborGraph.build(X, n_neighbors=4)
-    joined = graph.connected()
-    assert abs(joined.weights - joined.weights.T).max() == 0
-    for i, j in joined.bridges:
-        ends = np.concatenate([graph.weights[[i]].data, graph.weights[[j]].data])
-        assert joined.weights[i, j] == pytest.approx(np.median(ends))
-
-
-def test_class_nodes_join_pieces():
-    X, clump = clumps(np.random.default_rng(0), (30, 30, 30))
-    graph = NeighborGraph.build(X, n_neighbors=5)
-    groups = np.full(90, -1)
-    groups[[0, 31]] = 0  # one class in the first two clumps
-    assert len(np.unique(find_pieces(graph.weights, groups))) == 2
-    joined = graph.connected(groups)
-    assert len(joined.bridges) == 1
-    assert {clump[i] for i in joined.bridges[0]} == {1, 2}
-
-
-def test_bridges_are_chosen_anew_for_other_labels():
-    X, _ = clumps(np.random.default_rng(0), (30, 30, 30))
-    y = np.full(90, None)
-    y[[0, 31]] = "a"  # joins the first two clumps
-    with pytest.warns(DisconnectedGraphWarning):
-        model = CCDR(n_neighbors=5).fit(X, y)
-    with pytest.warns(DisconnectedGraphWarning, match="3 pieces"):
-        passed_on = LaplacianEigenmaps(n_neighbors=5).fit(X, graph=model.graph_)
-    with pytest.warns(DisconnectedGraphWarning):
-        fresh = LaplacianEigenmaps(n_neighbors=5).fit(X)
-    assert len(passed_on.graph_.bridges) == 2
-    np.testing.assert_array_equal(passed_on.embedding_, fresh.embedding_)
-
-
-def test_connected_graph_is_returned_as_it_is():
-    graph = NeighborGraph.build(np.random.default_rng(0).random((50, 2)), n_neighbors=10)
-    assert graph.connected() is graph
-
-
-def test_precomputed_pieces_without_a_distance_between_them_are_refused():
-    X, _ = clumps(np.random.default_rng(0), (20, 20))
-    given = NeighborGraph.build(X, n_neighbors=5).distances
-    with pytest.raises(ValueError, match="2 pieces with no distance between them"):
-        NeighborGraph.build(given, n_neighbors=4, metric="precomputed").connected()
-    joined = NeighborGraph.build(cdist(X, X), n_neighbors=4, metric="precomputed").connected()
-    assert joined.statistics.n_pieces == 1
-
-
-def test_precomputed_groups_of_equal_points_are_joined():
-    X = np.repeat([[0.0], [5.0]], 10, axis=0)
-    graph = NeighborGraph.build(cdist(X, X), n_neighbors=5, metric="precomputed")
-    assert graph.statistics.n_pieces == 2
-    assert len(graph.connected().bridges) == 1
-    with pytest.raises(ValueError, match="All 10 rows"):
-        NeighborGraph.build(np.zeros((10, 10)), n_neighbors=5, metric="precomputed")
-
-
-def test_two_huge_pieces_are_bridged_from_a_sample(monkeypatch):
-    monkeypatch.setattr("labelfold.graph.neighbors.PAIRS_COMPARED", 3000)
-    X, clump = clumps(np.random.default_rng(0), (300, 300))
-    joined = NeighborGraph.build(X, n_neighbors=12).connected()
-    assert joined.statistics.n_pieces == 1
-    i, j = joined.bridges[0]
-    shortest = cdist(X[clump == 0], X[clump == 1]).min()
-    assert np.linalg.norm(X[i] - X[j]) < 1.05 * shortest
+from labelfold.exceptions import GraphMismatchError, HubnessWarning
+from labelfold.graph.neighbor_graph import fingerprint
+from labelfold.graph.neighbor_index import ExactIndex
 
 
 def test_graph_is_searched_once_for_many_fits(monkeypatch):
@@ -270,3 +172,26 @@ def test_zero_distance_is_not_equality():
     groups = graph.equal_groups
     assert groups[0] != groups[1]  # parallel, at cosine distance 0
     assert groups[3] == groups[4]
+
+
+def decay(distances, scales, power):
+    return np.exp(-(distances**power))
+
+
+def test_fingerprints_are_equal_for_copies_and_for_nothing_else():
+    values = [1, 2, "1", None, np.arange(3.0), np.arange(4.0), partial(decay, power=1)]
+    values += [partial(decay, power=2), [1, 2], lambda d, s: d, lambda d, s: d]
+    assert len({fingerprint(value) for value in values}) == len(values)
+    for value in values[:-2]:
+        assert fingerprint(copy.deepcopy(value)) == fingerprint(value)
+
+
+def test_a_graph_of_another_function_is_refused():
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    graph = NeighborGraph.build(X, n_neighbors=5, weights=lambda d, s: 1 / (1 + d))
+    other = CCDR(n_neighbors=5, weights=lambda d, s: 1 / (2 + d))
+    with pytest.raises(GraphMismatchError, match="weights="):
+        other.fit(X, graph=graph)
+    same = partial(decay, power=2)
+    graph = NeighborGraph.build(X, n_neighbors=5, weights=same)
+    CCDR(n_neighbors=5, weights=copy.deepcopy(same)).fit(X, graph=graph)

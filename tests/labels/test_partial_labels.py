@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
-from labelfold import PartialLabels, hide_labels
+from labelfold import LaplacianClassifier, ManifoldClassifier, PartialLabels, hide_labels
+from labelfold.exceptions import InputError
 
 
 @pytest.mark.parametrize(
@@ -143,3 +144,13 @@ def test_hide_labels_never_reveals():
 def test_hide_labels_refuses(keep, message):
     with pytest.raises(ValueError, match=message):
         hide_labels([0, 1, 2], keep)
+
+
+@pytest.mark.parametrize("estimator", [LaplacianClassifier(), ManifoldClassifier()])
+def test_a_classifier_without_labels_says_that_they_are_required(estimator):
+    X = np.random.default_rng(0).random((20, 3))
+    message = "requires y to be passed, but the target y is None: give one label per row"
+    with pytest.raises(InputError, match=message):
+        estimator.fit(X, None)
+    with pytest.raises(InputError, match=message):
+        estimator.fit(X, np.arange(20) % 2).score(X, None)

@@ -10,7 +10,7 @@ from sklearn.decomposition import PCA
 from labelfold.classify import ManifoldClassifier
 from labelfold.exceptions import DisconnectedGraphWarning
 from labelfold.graph import NeighborGraph
-from labelfold.graph.query_graph import QueryGraph
+from labelfold.graph.neighbor_graph import QueryGraph
 from labelfold.plotting.graph_display import LARGEST_OPACITY, LEAST_OPACITY, EdgeList, GraphDisplay
 from labelfold.plotting.palette import class_styles
 from labelfold.spectral import CCDR, LaplacianEigenmaps

@@ -9,7 +9,7 @@ from sklearn.linear_model import RidgeCV
 
 from labelfold import NeighborGraph, hide_labels
 from labelfold.datasets import make_swiss_roll
-from labelfold.graph.edges import pairs_above
+from labelfold.graph.adjacency import pairs_above
 from labelfold.labels import PartialLabels
 from labelfold.semidefinite import separation_starts
 from labelfold.semidefinite.separation import Separation

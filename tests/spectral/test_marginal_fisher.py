@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from labelfold import ManifoldClassifier, MarginalFisherAnalysis, hide_labels
 from labelfold.datasets import make_concentric_circles
 from labelfold.exceptions import FewNeighborsWarning
-from labelfold.graph.marginal_graphs import KernelSearch
+from labelfold.graph.class_neighbors import KernelSearch
 
 RNG = np.random.default_rng(0)
 

@@ -26,7 +26,7 @@ from labelfold.classify.laplacian_scores import (
 )
 from labelfold.exceptions import InputError
 from labelfold.graph import NeighborGraph
-from labelfold.graph.fingerprint import fingerprint
+from labelfold.graph.neighbor_graph import fingerprint
 from labelfold.labels import PartialLabels
 from labelfold.labels.score_classifier import ScoreClassifierMixin
 from labelfold.labels.transduction import (

@@ -27,7 +27,7 @@ from sklearn.utils.validation import check_is_fitted
 from labelfold.classify.heads import make_head
 from labelfold.exceptions import InputError
 from labelfold.graph import NeighborGraph
-from labelfold.graph.fingerprint import fingerprint
+from labelfold.graph.neighbor_graph import fingerprint
 from labelfold.labels import PartialLabels
 from labelfold.methods import (
     Declaration,

@@ -27,7 +27,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 QUICK_SEARCH = 2e10  # n^2 d up to which the search is exact, as in labelfold.graph.search
-TREE_DIMENSIONS = 6  # up to which a tree serves, as in labelfold.graph.neighbors
+TREE_DIMENSIONS = 6  # up to which a tree serves, as in labelfold.graph.neighbor_index
 DENSE_ROWS = 1000  # up to which eigenvectors are found by a dense solver
 GRAPH_BYTES = 1100.0  # of a graph of 12 neighbours, a row
 UNFOLDING_SECONDS = {

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
 from labelfold.graph import IntrinsicDimension, NeighborGraph
-from labelfold.graph.components import find_pieces
+from labelfold.graph.components import find_components
 from labelfold.graph.point_space import number_equal_rows
 from labelfold.graph.statistics import EXTREME_FACTOR, EXTREME_SHARE
 from labelfold.labels import PartialLabels
@@ -130,7 +130,9 @@ def examine_graph(
         "n_edges": figures.n_edges,
         "n_components": figures.n_pieces,
         "component_sizes": sizes[:MOST_NAMED].tolist(),
-        "n_components_with_class_nodes": int(find_pieces(graph.weights, labels.codes[rows]).max())
+        "n_components_with_class_nodes": int(
+            find_components(graph.weights, labels.codes[rows]).max()
+        )
         + 1,
         "n_bridges": len(joined.bridges),
         "longest_bridge": max(lengths, default=None),

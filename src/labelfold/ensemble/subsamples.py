@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import orthogonal_procrustes
 
-from labelfold.graph.edges import row_numbers
+from labelfold.graph.adjacency import row_numbers
 from labelfold.labels import PartialLabels
 from labelfold.methods import stored
 

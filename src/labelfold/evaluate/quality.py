@@ -17,7 +17,7 @@ from sklearn.metrics import pairwise_distances_chunked
 from sklearn.utils import check_array, check_random_state
 
 from labelfold.exceptions import InputError
-from labelfold.graph.neighbors import ExactIndex, others_than
+from labelfold.graph.neighbor_index import ExactIndex, others_than
 from labelfold.graph.point_space import Metric, PointSpace, Rows, middle
 from labelfold.labels import PartialLabels
 

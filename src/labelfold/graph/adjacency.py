@@ -1,4 +1,9 @@
-"""A sparse symmetric weight matrix as solvers see it: size, degrees, product with a block."""
+"""Sparse matrices as graphs: every stored entry is an edge, explicit zeros among them.
+
+Matrices of distances hold zeros between equal points, which SciPy's ``maximum`` and ``+`` would
+drop or merge; the functions here keep them. :class:`SparseAdjacency` is a matrix of weights as
+solvers see it: size, degrees, product with a block of vectors.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["SparseAdjacency", "with_class_nodes"]
+__all__ = [
+    "SparseAdjacency",
+    "add_edges",
+    "coincident",
+    "keep_nearest",
+    "pairs_above",
+    "row_numbers",
+    "symmetrize",
+    "with_class_nodes",
+]
 
 
 class SparseAdjacency:
@@ -34,9 +48,9 @@ class SparseAdjacency:
         return np.asarray(self.matrix @ block)
 
     def reordered(self) -> tuple[SparseAdjacency, NDArray[np.int32]]:
-        """Return the graph with neighbours numbered close to each other, and the old numbers.
+        """Return the graph with neighbors numbered close to each other, and the old numbers.
 
-        Products are memory-bound: neighbours should be near each other in memory.
+        Products are memory-bound: neighbors should be near each other in memory.
         """
         order = sp.csgraph.reverse_cuthill_mckee(self.matrix, symmetric_mode=True)
         matrix = self.matrix[order][:, order]
@@ -61,3 +75,65 @@ def with_class_nodes(
     C = class_weight * membership
     blocks: Any = [[None, C], [C.T, edge_weight * weights]]
     return SparseAdjacency(sp.csr_array(sp.block_array(blocks)))
+
+
+def row_numbers(entries: sp.csr_array) -> NDArray[np.intp]:
+    """Return the row of every stored entry."""
+    return np.repeat(np.arange(entries.shape[0]), np.diff(entries.indptr))
+
+
+def pairs_above(entries: sp.csr_array) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Return the pairs i < j of the stored entries above the diagonal, and their values."""
+    pairs = np.column_stack([row_numbers(entries), entries.indices]).astype(np.intp)
+    above = pairs[:, 0] < pairs[:, 1]
+    return pairs[above], np.asarray(entries.data[above])
+
+
+def coincident(distances: sp.csr_array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the row and column of every stored zero: points at distance 0."""
+    zero = np.flatnonzero(distances.data == 0)
+    rows = np.searchsorted(distances.indptr, zero, side="right") - 1
+    return rows, distances.indices[zero].astype(np.intp)
+
+
+def keep_nearest(distances: sp.csr_array, n_nearest: int) -> sp.csr_array:
+    """Keep the ``n_nearest`` smallest entries of every row, ties by column number."""
+    if not distances.has_sorted_indices:
+        distances = distances.sorted_indices()
+    rows, counts = row_numbers(distances), np.diff(distances.indptr)
+    order = np.lexsort((distances.data, rows))  # which leaves ties in their order
+    rank = np.arange(len(order)) - np.repeat(distances.indptr[:-1], counts)
+    chosen = order[rank < n_nearest]
+    entries = (distances.data[chosen], (rows[chosen], distances.indices[chosen]))
+    return sp.csr_array(entries, shape=distances.shape)
+
+
+def symmetrize(lists: sp.csr_array) -> sp.csr_array:
+    """Join i and j where either lists the other (the "or" rule), at the shorter distance."""
+    n = lists.shape[0]
+    rows, columns = row_numbers(lists), lists.indices
+    keys = np.minimum(rows, columns) * np.int64(n) + np.maximum(rows, columns)
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    first = np.flatnonzero(np.diff(keys, prepend=-1))
+    lengths = np.minimum.reduceat(lists.data[order], first) if len(first) else np.empty(0)
+    low, high = (end.astype(_index_dtype(n)) for end in np.divmod(keys[first], n))
+    ends = np.concatenate([low, high]), np.concatenate([high, low])
+    return sp.csr_array((np.tile(lengths, 2), ends), shape=(n, n))
+
+
+def add_edges(
+    entries: sp.csr_array, rows: NDArray[Any], columns: NDArray[Any], values: NDArray[np.float64]
+) -> sp.csr_array:
+    """Return the entries together with new ones in other places."""
+    dtype = _index_dtype(max(entries.shape))
+    ends = (
+        np.concatenate([row_numbers(entries), rows]).astype(dtype),
+        np.concatenate([entries.indices, columns]).astype(dtype),
+    )
+    return sp.csr_array((np.concatenate([entries.data, values]), ends), shape=entries.shape)
+
+
+def _index_dtype(n: int) -> type[np.signedinteger[Any]]:
+    """Return the narrow type where it suffices: products with the matrix are memory-bound."""
+    return np.int32 if n < np.iinfo(np.int32).max else np.int64

@@ -20,7 +20,7 @@ from scipy.interpolate import PchipInterpolator
 from scipy.special import betaincinv, gammaln
 
 from labelfold.exceptions import InputError
-from labelfold.graph.neighbors import NeighborIndex
+from labelfold.graph.neighbor_index import NeighborIndex
 from labelfold.progress import Progress, report_nothing
 
 __all__ = [

@@ -27,7 +27,7 @@ from labelfold.graph.graph_length import (
     log_slope,
     measure_growth,
 )
-from labelfold.graph.neighbors import NeighborIndex
+from labelfold.graph.neighbor_index import NeighborIndex
 from labelfold.graph.point_space import PointSpace, number_equal_rows
 from labelfold.graph.search import make_index
 from labelfold.labels import PartialLabels

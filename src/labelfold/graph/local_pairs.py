@@ -1,4 +1,4 @@
-"""Neighbour pairs and the pairs within one neighbourhood, whose distances fix its angles too.
+"""Neighbor pairs and the pairs within one neighborhood, whose distances fix its angles too.
 
 Semidefinite embedding (Weinberger, Sha and Saul, ICML 2004; SSDE section 2 has its tau_ij = 1)
 keeps the distance of i and j if j is among the nearest of i, or if both are among the nearest of
@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from labelfold.graph.edges import row_numbers
+from labelfold.graph.adjacency import row_numbers
 from labelfold.graph.neighbor_graph import NeighborGraph
 
 __all__ = ["local_pairs"]
@@ -24,7 +24,7 @@ def local_pairs(graph: NeighborGraph) -> tuple[NDArray[np.intp], NDArray[np.floa
     Parameters
     ----------
     graph : NeighborGraph
-        A graph; its bridges are among the pairs and in no neighbourhood.
+        A graph; its bridges are among the pairs and in no neighborhood.
 
     Returns
     -------
@@ -35,15 +35,15 @@ def local_pairs(graph: NeighborGraph) -> tuple[NDArray[np.intp], NDArray[np.floa
 
     Raises
     ------
-    ValueError
+    InputError
         If distances were precomputed and one of a pair is not among them. Without it a
-        neighbourhood could fold, which is not what was asked for.
+        neighborhood could fold, which is not what was asked for.
 
     Notes
     -----
-    There are at most n k (k + 1) / 2 pairs beside the bridges. A point's neighbourhood is its k
+    There are at most n k (k + 1) / 2 pairs beside the bridges. A point's neighborhood is its k
     nearest, not all that are joined to it, since a hub would add the pairs of all the points that
-    count it among their nearest. With a radius the neighbourhood is all within it.
+    count it among their nearest. With a radius the neighborhood is all within it.
 
     Examples
     --------
@@ -56,7 +56,9 @@ def local_pairs(graph: NeighborGraph) -> tuple[NDArray[np.intp], NDArray[np.floa
     >>> distances.tolist()
     [1.0, 3.0, 2.0, 6.0, 4.0]
     """
-    lists = _neighbor_lists(graph)
+    unbridged = graph.unbridged or graph
+    by_radius = graph.recipe.radius is not None
+    lists = _ones_at(unbridged.distances if by_radius else unbridged.nearest)  # tau
     joined = (lists.T @ lists + _ones_at(graph.distances)).tocsr()  # counts: no zero to be lost
     joined.sort_indices()
     keys, _ = _upper_keys(joined)
@@ -65,22 +67,8 @@ def local_pairs(graph: NeighborGraph) -> tuple[NDArray[np.intp], NDArray[np.floa
     distances = np.empty(len(pairs))
     is_edge = np.isin(keys, edges)
     distances[is_edge] = graph.distances.data[upper]  # keys are sorted, and hold every edge
-    distances[~is_edge] = graph.index.lengths(*pairs[~is_edge].T)
+    distances[~is_edge] = graph.index.pair_distances(*pairs[~is_edge].T)
     return pairs, distances
-
-
-def _neighbor_lists(graph: NeighborGraph) -> sp.csr_array:
-    """Return tau: every point's k nearest, ties by number as in the search."""
-    found = (graph.unbridged or graph).distances
-    if graph.recipe.radius is not None:
-        return _ones_at(found)
-    # The edges at a point are its list and others that are no nearer: no need to search again.
-    rows = row_numbers(found)
-    order = np.lexsort((found.indices, found.data, rows))
-    rank = np.arange(len(order)) - found.indptr[rows]
-    near = order[rank < graph.recipe.n_neighbors]
-    ones = np.ones(len(near), dtype=np.int32)
-    return sp.csr_array((ones, (rows[near], found.indices[near])), shape=found.shape)
 
 
 def _ones_at(entries: sp.csr_array) -> sp.csr_array:

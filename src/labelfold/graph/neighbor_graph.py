@@ -7,21 +7,24 @@ a function of its length (CCDR-2005 section 2, CCDR-MC section II.B.3 and append
 from __future__ import annotations
 
 import warnings
+from collections.abc import Hashable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
+import joblib
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array, check_random_state
 
+from labelfold.checks import check_integer, check_real, input_errors
 from labelfold.exceptions import FewNeighborsWarning, GraphMismatchError, InputError
-from labelfold.graph.components import find_bridges, find_pieces
-from labelfold.graph.edges import add_edges, keep_nearest, row_numbers, symmetrize, touching
-from labelfold.graph.fingerprint import fingerprint
-from labelfold.graph.neighbors import NeighborIndex, SearchReport
+from labelfold.graph.adjacency import add_edges, coincident, keep_nearest, row_numbers, symmetrize
+from labelfold.graph.components import find_bridges, find_components
+from labelfold.graph.neighbor_index import NeighborIndex, SearchReport
 from labelfold.graph.point_space import Metric
+from labelfold.graph.precomputed import PrecomputedIndex
 from labelfold.graph.search import make_index
 from labelfold.graph.statistics import GraphStatistics, skewness, warn_of_hub
 from labelfold.graph.weights import (
@@ -35,7 +38,7 @@ from labelfold.graph.weights import (
 from labelfold.methods import stored
 from labelfold.progress import Progress, report_nothing, show_progress
 
-__all__ = ["GraphRecipe", "GraphStatistics", "NeighborGraph"]
+__all__ = ["GraphRecipe", "GraphStatistics", "NeighborGraph", "QueryGraph", "fingerprint"]
 
 
 @stored
@@ -60,10 +63,24 @@ class GraphRecipe:
         return ""
 
 
+def fingerprint(value: Any) -> Hashable:
+    """Return a key that is equal for equal parameters: numbers, arrays, callables.
+
+    Cloning an estimator copies its parameters, so that neither identity nor, for arrays and
+    callable objects, equality would do. What cannot be pickled equals only itself.
+    """
+    if isinstance(value, list | tuple):
+        return tuple(fingerprint(one) for one in value)
+    try:
+        return str(joblib.hash(value))
+    except Exception:  # joblib raises what pickle does, which is anything
+        return id(value)
+
+
 @stored
 @dataclass(frozen=True, eq=False)
 class NeighborGraph:
-    """A symmetric weighted neighbour graph that can also place new points among its own.
+    """A symmetric weighted neighbor graph that can also place new points among its own.
 
     Make it with :meth:`build`; the fields are read-only.
 
@@ -78,7 +95,7 @@ class NeighborGraph:
     recipe : GraphRecipe
         The parameters it was built with.
     index : NeighborIndex
-        The neighbour search, for new points.
+        The neighbor search, for new points.
     occurrences : ndarray of shape (n_samples,)
         Number of points that count each one among their nearest, or have it within the radius.
     bridges : ndarray of shape (n_bridges, 2)
@@ -141,7 +158,7 @@ class NeighborGraph:
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> NeighborGraph:
-        """Search neighbours and weigh the edges.
+        """Search neighbors and weigh the edges.
 
         Parameters
         ----------
@@ -151,15 +168,15 @@ class NeighborGraph:
             Neighbours of every point; an edge stands where either end counts the other. A
             number above n_samples - 1 is lowered to it, with a warning.
         radius : float, default=None
-            Join all points up to this distance instead, and pay no heed to ``n_neighbors``.
+            Join all points up to this distance instead, and ignore ``n_neighbors``.
         metric : str or callable, default="euclidean"
             "euclidean", "cosine", "precomputed" or any other metric of scikit-learn.
         weights : {"heat", "binary"} or callable, default="heat"
             exp(-d^2 / scale), 1, or ``weights(distances, scales)``: two arrays of one shape in,
-            one weight an edge out.
+            one weight per edge out.
         scale : "auto", float or array-like of shape (n_samples,), default="auto"
             Scale of the weights. "auto" is ten times the mean squared distance to the nearest
-            distinct point (CCDR-2005 section 4). With one scale a point, an edge takes the
+            distinct point (CCDR-2005 section 4). With one scale per point, an edge takes the
             geometric mean of its two.
         neighbor_search : {"auto", "exact", "approximate"}, default="auto"
             "auto" is exact while that is quick.
@@ -173,10 +190,11 @@ class NeighborGraph:
         Returns
         -------
         NeighborGraph
-            The graph, not yet joined where it falls into pieces.
+            The graph, not yet joined where it has several components.
         """
         recipe = GraphRecipe(n_neighbors, radius, metric, weights, scale)
-        X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+        with input_errors():
+            X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
         with show_progress(verbose) as progress:
             return build_graph(
                 X,
@@ -194,17 +212,17 @@ class NeighborGraph:
 
     @property
     def search(self) -> SearchReport:
-        """How the neighbours were found, with the recall of an approximate search."""
+        """How the neighbors were found, with the recall of an approximate search."""
         return self.index.report
 
     @cached_property
     def pieces(self) -> NDArray[np.int32]:
         """For every point the number of its connected component."""
-        return find_pieces(self.weights)
+        return find_components(self.weights)
 
     @cached_property
     def statistics(self) -> GraphStatistics:
-        """Figures that tell the graph's health: components, hubs, duplicates."""
+        """Components, hubs and duplicates in figures."""
         counts = np.diff(self.weights.indptr)
         groups = np.bincount(self.equal_groups)
         return GraphStatistics(
@@ -222,30 +240,28 @@ class NeighborGraph:
 
     @cached_property
     def nearest(self) -> sp.csr_array:
-        """Distances of every point to its nearest others, as many as there are neighbours."""
+        """Distances of every point to its nearest others, as many as there are neighbors."""
         # A row of the graph holds the point's own list and those points that count it.
         return keep_nearest(self.distances, self.recipe.n_neighbors)
 
     @cached_property
     def equal_groups(self) -> NDArray[np.int32]:
         """For every point the number of the group of rows equal to it."""
-        rows, columns = touching(self.distances)
+        rows, columns = coincident(self.distances)
         upper = rows < columns
         rows, columns = rows[upper], columns[upper]
         same = self.index.are_equal(None, rows, columns)
         edges = sp.csr_array(
             (np.ones(same.sum()), (rows[same], columns[same])), shape=self.weights.shape
         )
-        return find_pieces(edges)
+        return find_components(edges)
 
     def for_new_rows(self) -> NeighborGraph:
         """Return the graph without its edges, which still places new rows."""
-        from labelfold.graph.query_graph import QueryGraph
-
         return QueryGraph.of(self)
 
     def connected(self, groups: NDArray[np.intp] | None = None) -> NeighborGraph:
-        """Return the graph in one piece, joined by the shortest bridges where it was not.
+        """Return the graph in one component, joined by the shortest bridges where it was not.
 
         Parameters
         ----------
@@ -256,15 +272,16 @@ class NeighborGraph:
         Returns
         -------
         NeighborGraph
-            This graph where nothing was to be joined. A bridge weighs at least the median of its
-            end points' other edges, since heat over a long gap would be nothing.
+            This graph where nothing was to be joined; otherwise one with as many ``bridges`` as
+            there were components, less one. A bridge weighs at least the median of its end points'
+            other edges, since heat over a long gap would be nothing.
         """
         if self.unbridged is not None:
             return self.unbridged.connected(groups)  # other groups may need other bridges
-        pieces = self.pieces if groups is None else find_pieces(self.weights, groups)
-        if pieces.max() == 0:
+        components = self.pieces if groups is None else find_components(self.weights, groups)
+        if components.max() == 0:
             return self
-        rows, columns, lengths = find_bridges(pieces, self.index)
+        rows, columns, lengths = find_bridges(components, self.index)
         weights = np.maximum(
             edge_weights(lengths, _pair_scale(self.scale, rows, columns), self.recipe.weights),
             self._median_weights(rows, columns),
@@ -284,8 +301,8 @@ class NeighborGraph:
         difference = self.recipe.difference(replace(recipe, n_neighbors=n_neighbors))
         if difference:
             raise GraphMismatchError(
-                f"The graph was built otherwise than the estimator is set: {difference} (graph "
-                "first): set the estimator's parameters as the graph's, or build the graph anew."
+                f"The graph was built with other parameters than the estimator has: {difference} "
+                "(graph first): set the same parameters, or rebuild the graph."
             )
         if not self.index.same_as(X):
             raise GraphMismatchError(
@@ -294,9 +311,9 @@ class NeighborGraph:
             )
 
     def distances_to(self, X: Any) -> sp.csr_array:
-        """Return distances of new rows to their neighbours among the graph's points.
+        """Return distances of new rows to their neighbors among the graph's points.
 
-        A row without any neighbour within the radius gets its nearest point.
+        A row without any neighbor within the radius gets its nearest point.
         """
         if self.recipe.radius is None:
             k = min(self.recipe.n_neighbors, self.n_points)
@@ -330,7 +347,7 @@ class NeighborGraph:
 
     def equal_rows(self, X: Any, found: sp.csr_array) -> NDArray[np.intp]:
         """Return for every new row the number of a point equal to it, or -1."""
-        rows, columns = touching(found)
+        rows, columns = coincident(found)
         same = self.index.are_equal(X, rows, columns)
         equal = np.full(found.shape[0], -1, dtype=np.intp)
         equal[rows[same]] = columns[same]
@@ -344,12 +361,69 @@ class NeighborGraph:
             raise InputError(
                 f"radius={self.recipe.radius} joins no two points: raise it, or use n_neighbors."
             )
-        everywhere = np.median(self.weights.data)
+        data, starts = self.weights.data, self.weights.indptr
+        everywhere = np.median(data)
         medians = np.empty(len(rows))
         for e, ends in enumerate(zip(rows, columns, strict=True)):
-            near = np.concatenate([self.weights[[i]].data for i in ends])
+            near = np.concatenate([data[starts[i] : starts[i + 1]] for i in ends])
             medians[e] = np.median(near) if len(near) else everywhere
         return medians
+
+
+@stored
+class QueryGraph(NeighborGraph):
+    """A graph without its edges, as a file saved with ``compact=True`` has it.
+
+    New points find their neighbors and weights as on the graph itself. Whatever needs the edges
+    raises an AttributeError that says so.
+    """
+
+    @classmethod
+    def of(cls, graph: NeighborGraph) -> QueryGraph:
+        """Return the graph without its edges."""
+        if isinstance(graph, cls):
+            return graph
+        index = graph.index
+        if isinstance(index, PrecomputedIndex):
+            # New rows bring their distances along; those of the points are edges.
+            index = PrecomputedIndex(sp.csr_array((graph.n_points, graph.n_points)))
+        small = cls.__new__(cls)
+        small.__dict__.update(
+            scale=graph.scale, recipe=graph.recipe, index=index, equal_groups=graph.equal_groups
+        )
+        return small
+
+    @property
+    def n_points(self) -> int:
+        """Number of points."""
+        return self.index.n_points
+
+    def __post_init__(self) -> None:
+        np.asarray(self.scale).flags.writeable = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: vars(self)[name] for name in KEPT}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()
+
+    def __getattribute__(self, name: str) -> Any:
+        # A field with a default would give that, and a property fail at the field it reads.
+        if name in LEFT_OUT:
+            raise AttributeError(
+                f"{name} of the graph was left out of the compact file that it comes from: save "
+                "the estimator with compact=False, or fit it again."
+            )
+        return super().__getattribute__(name)
+
+    def __repr__(self) -> str:
+        return f"QueryGraph(n_points={self.n_points}, recipe={self.recipe!r})"
+
+
+KEPT = ("scale", "recipe", "index", "equal_groups")
+LEFT_OUT = frozenset([*(one.name for one in fields(NeighborGraph)), "pieces", "statistics"])
+LEFT_OUT -= frozenset(KEPT)
 
 
 def build_graph(
@@ -361,12 +435,14 @@ def build_graph(
     n_jobs: int | None,
     progress: Progress = report_nothing,
 ) -> NeighborGraph:
-    """Build a graph from rows that were validated already; see :meth:`NeighborGraph.build`."""
-    n = X.shape[0]
-    given_scale = check_scale(recipe.scale, n)
-    n_neighbors = _check_neighborhood(recipe, n)
+    """Build a graph from validated rows: check, index, search, weigh.
+
+    See :meth:`NeighborGraph.build`, which validates the rows, for the parameters.
+    """
+    scale = check_scale(recipe.scale, X.shape[0])
+    n_neighbors = _check_neighborhood(recipe, X.shape[0])
     edge_weights(np.ones(1), 1.0, recipe.weights)  # a wrong name is found before the search
-    progress("neighbours", 0, 1)
+    progress("neighbors", 0, 1)
     index = make_index(
         X,
         recipe.metric,
@@ -376,47 +452,44 @@ def build_graph(
         n_jobs=n_jobs,
     )
     radius = recipe.radius
-    found = index.neighbors(n_neighbors) if radius is None else index.within(radius)
-    progress("neighbours", 1, 1, note=index.report.backend)
-    if radius is None:
-        occurrences = np.bincount(found.indices, minlength=n)
-        warn_of_hub(occurrences, n_neighbors, recipe.metric, stacklevel=3)
-    return graph_of_lists(found, given_scale, replace(recipe, n_neighbors=n_neighbors), index)
+    lists = index.neighbors(n_neighbors) if radius is None else index.within(radius)
+    progress("neighbors", 1, 1, note=index.report.backend)
+    graph = graph_of_lists(lists, scale, replace(recipe, n_neighbors=n_neighbors), index)
+    if recipe.radius is None:
+        warn_of_hub(graph.occurrences, n_neighbors, recipe.metric, stacklevel=3)
+    return graph
 
 
 def graph_of_lists(
-    found: sp.csr_array, scale: Scale | None, recipe: GraphRecipe, index: NeighborIndex
+    lists: sp.csr_array, scale: Scale | None, recipe: GraphRecipe, index: NeighborIndex
 ) -> NeighborGraph:
     """Return the graph that joins every point to those in its list; None for the "auto" scale."""
-    distances = symmetrize(found)
+    distances = symmetrize(lists)
     n = distances.shape[0]
-    if distances.nnz and not distances.data.any() and find_pieces(distances).max() == 0:
+    if distances.nnz and not distances.data.any() and find_components(distances).max() == 0:
         raise InputError(f"All {n} rows of X are equal: there is no geometry to embed.")
     if scale is None:
         scale = automatic_scale(distances)
     pair_scale = _pair_scale(scale, row_numbers(distances), distances.indices)
     data = edge_weights(distances.data, pair_scale, recipe.weights)
     weights = sp.csr_array((data, distances.indices, distances.indptr), shape=(n, n))
-    occurrences = np.bincount(found.indices, minlength=n)
+    occurrences = np.bincount(lists.indices, minlength=n)
     return NeighborGraph(distances, weights, scale, recipe, index, occurrences)
 
 
 def _check_neighborhood(recipe: GraphRecipe, n_samples: int) -> int:
-    """Return the number of neighbours that can be had."""
-    radius = recipe.radius
-    if radius is not None and not (np.isfinite(radius) and radius > 0):
-        raise InputError(f"radius={radius!r} must be positive and finite, or None.")
-    n_neighbors: Any = recipe.n_neighbors
-    if not isinstance(n_neighbors, int | np.integer) or n_neighbors < 1:
-        raise InputError(f"n_neighbors={n_neighbors!r} must be an integer of at least 1.")
-    if n_neighbors >= n_samples and radius is None:
+    """Return the number of neighbors that each point can have."""
+    if recipe.radius is not None:
+        check_real("radius", recipe.radius, above=0, hint=", or None")
+    check_integer("n_neighbors", recipe.n_neighbors, least=1)
+    if recipe.n_neighbors >= n_samples and recipe.radius is None:
         warnings.warn(
-            f"n_neighbors={n_neighbors} is more than the {n_samples - 1} other rows of X: "
+            f"n_neighbors={recipe.n_neighbors} is more than the {n_samples - 1} other rows of X: "
             f"n_neighbors={n_samples - 1} is used.",
             FewNeighborsWarning,
             stacklevel=4,
         )
-    return int(min(n_neighbors, n_samples - 1))
+    return int(min(recipe.n_neighbors, n_samples - 1))
 
 
 def _pair_scale(scale: Scale, rows: NDArray[np.intp], columns: NDArray[Any]) -> Scale:

@@ -1,32 +1,60 @@
-"""What a graph needs of a neighbour search, whatever does the searching."""
+"""Nearest neighbors behind ``neighbors``, ``query`` and ``within``, whatever does the searching.
+
+A search returns a sparse matrix of distances with one row per query point; explicit zeros are
+neighbors at distance zero. Among equally distant candidates of an exact search the lowest row
+number wins, so that the graph depends neither on the number of threads nor on the batch a query
+came in. This module has the exact search; :mod:`labelfold.graph.search` chooses between it and
+an approximate one, :mod:`labelfold.graph.precomputed` reads distances that the caller computed.
+"""
 
 from __future__ import annotations
 
+import copy
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
 
-from labelfold.graph.furthest import Furthest
+from labelfold.graph.adjacency import row_numbers
+from labelfold.graph.point_space import LEAST_ENTRY, PointSpace, Rows, middle, rows_are_equal
+from labelfold.methods import stored
+from labelfold.threads import limit_threads
 
-__all__ = ["NeighborIndex", "Pairs", "SearchReport"]
+__all__ = [
+    "ExactIndex",
+    "NeighborIndex",
+    "PointIndex",
+    "SearchReport",
+    "others_than",
+    "same_entries",
+]
 
-# Rows, other rows, and the distances between them.
-Pairs = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]
+SPARE_CANDIDATES = 4  # found beyond k, so that ties at the cut-off can be seen and settled
+# Beyond it a tree visits most leaves: 60,000 isotropic rows take 3 s in 6 dimensions, 24 s in 10
+# and 81 s in 14, where pairwise reduction takes 6 s. (scikit-learn draws the line at 15.)
+KD_TREE_DIMENSIONS = 6
+KD_TREE_METRICS = ("euclidean", "manhattan", "l1", "cityblock", "chebyshev")
+DISTANCES_AT_ONCE = 2**24  # held in memory while ties are settled
+ROWS_MEASURED = 32  # by one call, although most of the distances between them are not asked for
+
+Selection = NDArray[np.intp] | slice
 
 
 @dataclass(frozen=True)
 class SearchReport:
-    """How the neighbours were found.
+    """How the neighbors were found.
 
     Parameters
     ----------
     backend : str
         The library and structure that searched.
     recall : float
-        Share of true neighbours that were found: 1 for an exact search, measured on a sample
+        Share of true neighbors that were found: 1 for an exact search, measured on a sample
         of rows for an approximate one.
     n_checked : int
         Number of rows in that sample; 0 for an exact search.
@@ -43,11 +71,11 @@ class SearchReport:
 
 
 class NeighborIndex(Protocol):
-    """What a graph needs of a neighbour search: its own rows' neighbours, and new rows'."""
+    """Rows that can be searched, compared and measured."""
 
     @property
     def report(self) -> SearchReport:
-        """How neighbours are found."""
+        """How neighbors are found."""
 
     @property
     def n_points(self) -> int:
@@ -62,29 +90,326 @@ class NeighborIndex(Protocol):
     def within(self, radius: float, X: Any = None) -> sp.csr_array:
         """Return distances up to ``radius``, of new rows or of the indexed rows to others."""
 
+    def among(self, rows: NDArray[np.intp]) -> NeighborIndex:
+        """Return an exact index of some of the indexed rows, numbered in their order."""
+
     def same_as(self, X: Any) -> bool:
-        """Tell whether ``X`` is what was indexed."""
+        """Return whether ``X`` is what was indexed."""
 
     def are_equal(self, X: Any, rows: NDArray[Any], indexed: NDArray[Any]) -> NDArray[np.bool_]:
-        """Tell whether ``rows`` of ``X`` equal the ``indexed`` rows, for pairs at distance 0.
+        """Return whether ``rows`` of ``X`` equal the ``indexed`` rows, for pairs at distance 0.
 
         None for ``X`` stands for the indexed rows themselves.
         """
 
-    def exits(self, pieces: NDArray[Any]) -> Pairs:
-        """Return for every piece of the rows but the largest its shortest way to another."""
-
-    def furthest(self) -> Furthest:
-        """Return every indexed row's furthest other row and the distance."""
-
-    def lengths(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float64]:
+    def pair_distances(
+        self, rows: NDArray[np.intp], columns: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
         """Return the distances between pairs of different indexed rows."""
 
-    def distance_sums(self) -> NDArray[np.float64]:
-        """Return every indexed row's sum of distances to all others."""
+    def between(self, rows: Selection, columns: Selection) -> NDArray[np.float64]:
+        """Return all distances between some indexed rows and some others."""
 
-    def distances_of_means(self, groups: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return the distances between the means of groups of rows; -1 is in no group."""
 
-    def among(self, rows: NDArray[np.intp]) -> NeighborIndex:
+class PointIndex(ABC):
+    """What exact and approximate search over rows share: measuring and comparing rows.
+
+    Parameters
+    ----------
+    X : {ndarray, csr_array} of shape (n_samples, n_features)
+        The rows.
+    space : PointSpace
+        Their metric.
+    n_jobs : int, default=None
+        Number of threads.
+    copy : bool, default=True
+        Whether the caller may write into X later.
+
+    Attributes
+    ----------
+    rows : {ndarray, csr_array} of shape (n_samples, n_features)
+        The rows as ``space`` prepared them.
+    """
+
+    def __init__(
+        self, X: Any, space: PointSpace, *, n_jobs: int | None = None, copy: bool = True
+    ) -> None:
+        self.X = X.copy() if copy else X
+        self.space, self.n_jobs = space, n_jobs
+        self.rows = space.prepare(self.X, least=LEAST_ENTRY)
+        self._center: NDArray[np.float64] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Rows and parameters alone; derived data is rebuilt deterministically.
+        return {name: value for name, value in vars(self).items() if name != "rows"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.rows = self.space.prepare(self.X)
+
+    @property
+    @abstractmethod
+    def report(self) -> SearchReport:
+        """How neighbors are found."""
+
+    @property
+    def n_points(self) -> int:
+        """Number of indexed rows."""
+        return int(self.rows.shape[0])
+
+    def neighbors(self, n_neighbors: int) -> sp.csr_array:
+        """Return distances of every indexed row to its nearest others."""
+        lists = self.search_lists(self.rows, n_neighbors, own=np.arange(self.n_points))
+        return self._to_rows(*lists)
+
+    def query(self, X: Any, n_neighbors: int) -> sp.csr_array:
+        """Return distances of new rows to their nearest indexed rows."""
+        queries = self.space.prepare(self._as_stored(X))
+        return self._to_rows(*self.search_lists(queries, n_neighbors, own=None))
+
+    @abstractmethod
+    def within(self, radius: float, X: Any = None) -> sp.csr_array:
+        """Return distances up to ``radius``, of new rows or of the indexed rows to others."""
+
+    @abstractmethod
+    def search_lists(
+        self, queries: Rows, k: int, *, own: NDArray[np.intp] | None
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Return rows and search distances of the k nearest to prepared rows.
+
+        ``own`` are the numbers of the queries where these are indexed rows themselves, which are
+        not their own neighbors.
+        """
+
+    @abstractmethod
+    def joined(self, X: Any) -> PointIndex:
+        """Return an index that has new rows as well, numbered after the indexed ones."""
+
+    def among(self, rows: NDArray[np.intp]) -> ExactIndex:
         """Return an exact index of some of the indexed rows, numbered in their order."""
+        return self.of_rows(self.X[rows])
+
+    def of_rows(self, X: Any) -> ExactIndex:
+        """Return an exact index of other rows."""
+        return ExactIndex(self._as_stored(X), self.space, n_jobs=self.n_jobs, copy=False)
+
+    def same_as(self, X: Any) -> bool:
+        """Return whether ``X`` is what was indexed."""
+        return same_entries(X, self.X)
+
+    def are_equal(self, X: Any, rows: NDArray[Any], indexed: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return whether ``rows`` of ``X`` equal the ``indexed`` rows, for pairs at distance 0."""
+        X = self.X if X is None else self._as_stored(X)
+        return rows_are_equal(X, rows, self.X, indexed)
+
+    def pair_distances(
+        self, rows: NDArray[np.intp], columns: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Return the distances between pairs of different indexed rows."""
+        rough = np.empty(len(rows))
+        if self.space.search_metric != "euclidean":
+            step = 1 if callable(self.space.metric) else ROWS_MEASURED
+            order = np.argsort(rows, kind="stable")
+            starts = np.flatnonzero(np.diff(rows[order], prepend=-1))[::step]
+            for pairs in np.split(order, starts)[1:]:
+                low, row = np.unique(rows[pairs], return_inverse=True)
+                high, column = np.unique(columns[pairs], return_inverse=True)
+                between = self.space.between(self.rows[low], self.rows[high])
+                rough[pairs] = between[row, column]
+        exact = self.space.measure(self.rows, self.rows, (rows, columns), rough)
+        return self.space.from_search(exact)
+
+    def between(self, rows: Selection, columns: Selection) -> NDArray[np.float64]:
+        """Return all distances between some indexed rows and some others."""
+        return self.space.from_search(self.space.between(self.rows[rows], self.rows[columns]))
+
+    def _with_rows(self, X: Any) -> Any:
+        """Return the indexed rows, and new ones below them."""
+        both: Any = [self.X, self._as_stored(X)]
+        return sp.csr_array(sp.vstack(both)) if sp.issparse(self.X) else np.vstack(both)
+
+    def _as_stored(self, X: Any) -> Any:
+        """Return new rows dense or sparse as the indexed ones are."""
+        if sp.issparse(X) == sp.issparse(self.X):
+            return X
+        return sp.csr_array(X) if sp.issparse(self.X) else np.asarray(X.toarray())
+
+    def _shift(self, rows: Rows) -> Rows:
+        return rows if self._center is None else rows - self._center
+
+    def _to_rows(self, indices: NDArray[np.intp], distances: NDArray[np.float64]) -> sp.csr_array:
+        n_queries, k = indices.shape
+        starts = np.arange(0, n_queries * k + 1, k)
+        data = self.space.from_search(distances.ravel())
+        rows = sp.csr_array((data, indices.ravel(), starts), shape=(n_queries, self.n_points))
+        rows.sort_indices()  # now: SciPy sorts in place when it likes, under whoever shares them
+        return rows
+
+    def _nearest_of_all(
+        self, queries: Rows, k: int, excluded: NDArray[np.intp] | None
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Compare with every indexed row: slow, and sure about ties. Equal queries go once."""
+        if not sp.issparse(queries):
+            distinct, of_query = np.unique(queries, axis=0, return_inverse=True)
+            if len(distinct) < queries.shape[0]:
+                wanted = k + (excluded is not None)
+                indices, distances = self._nearest_of_all(distinct, wanted, None)
+                indices, distances = indices[of_query.ravel()], distances[of_query.ravel()]
+                if excluded is None:
+                    return indices, distances
+                others = others_than(excluded, indices)
+                return indices[others].reshape(-1, k), distances[others].reshape(-1, k)
+        indices = np.empty((queries.shape[0], k), dtype=np.intp)
+        rough = np.empty(indices.shape)
+        step = max(1, DISTANCES_AT_ONCE // self.n_points)
+        for start in range(0, len(indices), step):
+            part = slice(start, start + step)
+            to_all = self.space.between(queries[part], self.rows)
+            if excluded is not None:
+                to_all[np.arange(len(to_all)), excluded[part]] = np.inf
+            kth = np.partition(to_all, k - 1, axis=1)[:, k - 1]
+            for row, distances in enumerate(to_all):
+                near = np.flatnonzero(distances <= kth[row])
+                order = np.argsort(distances[near], kind="stable")[:k]
+                indices[start + row] = near[order]
+                rough[start + row] = distances[near[order]]
+        return self._measure_and_sort(queries, indices, rough)
+
+    def _measure_and_sort(
+        self, queries: Rows, indices: NDArray[np.intp], rough: NDArray[np.float64] | None = None
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Return candidates by (distance, row number), and their distances."""
+        n_queries, n_candidates = indices.shape
+        pairs = np.repeat(np.arange(n_queries), n_candidates), indices.ravel()
+        rough = np.empty(indices.shape) if rough is None else rough
+        exact = self.space.measure(queries, self.rows, pairs, rough.ravel())
+        exact = exact.reshape(indices.shape)
+        order = np.lexsort((indices, exact), axis=1)
+        return np.take_along_axis(indices, order, axis=1), np.take_along_axis(exact, order, axis=1)
+
+
+@stored
+class ExactIndex(PointIndex):
+    """Exact search with scikit-learn: a k-d tree in few dimensions, else pairwise reduction."""
+
+    def __init__(
+        self, X: Any, space: PointSpace, *, n_jobs: int | None = None, copy: bool = True
+    ) -> None:
+        super().__init__(X, space, n_jobs=n_jobs, copy=copy)
+        dense = not sp.issparse(self.rows)
+        tree = (
+            dense
+            and self.rows.shape[1] <= KD_TREE_DIMENSIONS
+            and space.search_metric in KD_TREE_METRICS
+        )
+        self._algorithm = "kd_tree" if tree else "brute"
+        self._expands = dense and not tree and space.search_metric == "euclidean"
+        if self._expands:
+            self._center = _center_if_far(np.asarray(self.rows))
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        state.pop("_search", None)
+        return state
+
+    @property
+    def report(self) -> SearchReport:
+        """How neighbors are found."""
+        return SearchReport(backend=f"scikit-learn {self._algorithm}")
+
+    def joined(self, X: Any) -> ExactIndex:
+        """Return an index that has new rows as well, numbered after the indexed ones."""
+        index = copy.copy(self)
+        index.X = self._with_rows(X)
+        index.rows = self.space.prepare(index.X)
+        vars(index).pop("_search", None)
+        return index
+
+    def within(self, radius: float, X: Any = None) -> sp.csr_array:
+        """Return distances up to ``radius``, of new rows or of the indexed rows to others."""
+        queries = self.rows if X is None else self.space.prepare(self._as_stored(X))
+        reach = self.space.to_search(radius)
+        with limit_threads(self.n_jobs):
+            rough = self._search.radius_neighbors_graph(
+                None if X is None else self._shift(queries),
+                radius=self._widened(reach),
+                mode="distance",
+            ).tocsr()
+        rows = row_numbers(rough)
+        exact = self.space.measure(queries, self.rows, (rows, rough.indices), rough.data)
+        inside = exact <= reach
+        ends = rows[inside], rough.indices[inside]
+        return sp.csr_array((self.space.from_search(exact[inside]), ends), shape=rough.shape)
+
+    def search_lists(
+        self, queries: Rows, k: int, *, own: NDArray[np.intp] | None
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Return rows and search distances of the k nearest; ``own`` are the queries' rows."""
+        n_others = self.n_points - (own is not None)
+        n_candidates = min(k + SPARE_CANDIDATES, n_others)
+        with limit_threads(self.n_jobs):
+            rough, candidates = self._search.kneighbors(
+                self._shift(queries) if own is None else None, n_neighbors=n_candidates
+            )
+        candidates, exact = self._measure_and_sort(queries, candidates, rough)
+        indices, distances = candidates[:, :k], exact[:, :k]
+        # In doubt where the cut at k falls inside a tie that reaches the last candidate.
+        doubtful = exact[:, k - 1] == exact[:, -1]
+        if self._expands:
+            doubtful |= self._drown(queries, distances[:, -1])
+        if n_candidates < n_others and doubtful.any():
+            rows = np.flatnonzero(doubtful)
+            indices[rows], distances[rows] = self._nearest_of_all(
+                queries[rows], k, None if own is None else own[rows]
+            )
+        return indices, distances
+
+    @cached_property
+    def _search(self) -> NearestNeighbors:
+        """scikit-learn's search, made when it is first asked."""
+        search = NearestNeighbors(
+            algorithm=self._algorithm, metric=self.space.search_metric, n_jobs=self.n_jobs
+        )
+        return search.fit(self._shift(self.rows))
+
+    def _widened(self, reach: float) -> float:
+        """Return a reach that rounding in the search can't fall short of; the exact cut follows."""
+        if not self._expands:
+            return reach * (1 + 1e-6)
+        shifted = np.asarray(self._shift(self.rows))
+        largest = float(np.einsum("ij,ij->i", shifted, shifted).max())
+        return float(np.sqrt(reach**2 * (1 + 1e-6) + 1e-14 * largest))
+
+    def _drown(self, queries: Rows, reach: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return where |x|^2 - 2 x.y + |y|^2 has too few digits to order neighbors so close."""
+        shifted = np.asarray(self._shift(queries))
+        size = np.einsum("ij,ij->i", shifted, shifted)
+        return (reach > 0) & (reach**2 < 1e-9 * size)
+
+
+def _center_if_far(rows: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """Return the rows' middle, or None where they lie about the origin as they are.
+
+    Pairwise reduction expands |x - y|^2, which loses digits far from the origin. Shifted rows are a
+    copy, which is spared where nothing is gained.
+    """
+    center = middle(rows)
+    some = rows[:: max(1, len(rows) // 1000)] - center
+    is_far = center @ center > np.mean(np.einsum("ij,ij->i", some, some))
+    return center if is_far else None
+
+
+def same_entries(a: Any, b: Any) -> bool:
+    """Return whether two matrices, dense or sparse, are equal."""
+    if a is b:
+        return True
+    if a.shape != b.shape or sp.issparse(a) != sp.issparse(b):
+        return False
+    return bool((a != b).nnz == 0 if sp.issparse(a) else np.array_equal(a, b))
+
+
+def others_than(own: NDArray[np.intp], indices: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Mark all but the query's own row in every list, or all but the last where it is not there."""
+    itself = indices == own[:, None]
+    itself[~itself.any(axis=1), -1] = True
+    return ~itself

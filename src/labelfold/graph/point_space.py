@@ -1,4 +1,4 @@
-"""Rows as the neighbour search sees them: one metric, measured the same way everywhere.
+"""Rows as the neighbor search sees them: one metric, measured the same way everywhere.
 
 Searches may be fast and rough, since whatever they return is measured again here, by differences
 in float64: equal rows are at distance exactly 0 and d(i, j) equals d(j, i) to the last bit.
@@ -41,6 +41,7 @@ Metric = str | Callable[[NDArray[np.float64], NDArray[np.float64]], float]
 EUCLIDEAN = ("euclidean", "l2", "minkowski", "sqeuclidean", "cosine")
 LARGEST_ENTRY = 1e152  # beyond it squared distances overflow
 LEAST_ENTRY = 1e-152  # the largest entry being below it, they vanish
+SHORT_ROW = 1e-10  # for cosines, a row whose largest entry is below it is rescaled first
 PAIRS_AT_ONCE = 2**17  # entries gathered while distances are measured: they fit the cache
 
 
@@ -67,13 +68,17 @@ class PointSpace:
         rows: Rows = X
         _check_magnitude(rows, least)
         if self.metric == "cosine":
-            norms = sp.linalg.norm(rows, axis=1) if sp.issparse(rows) else _norms(rows)
-            zero = np.flatnonzero(norms == 0)
+            largest: Any = abs(X).max(axis=1)
+            largest = largest.toarray().ravel() if sp.issparse(rows) else largest
+            zero = np.flatnonzero(largest == 0)
             if len(zero):
                 raise InputError(
                     f"metric='cosine' is not defined for rows of zeros, such as row {zero[0]} "
-                    f"({len(zero)} of {len(norms)} rows): drop them or use another metric."
+                    f"({len(zero)} of {len(largest)} rows): drop them or use another metric."
                 )
+            short = largest < SHORT_ROW
+            if short.any():  # which normalize would leave as it is, or divide by 0
+                rows = _divided(rows, np.where(short, largest, 1.0))
             rows = normalize(rows)
         return rows
 
@@ -124,7 +129,7 @@ class PointSpace:
 def rows_are_equal(
     a: Any, rows_of_a: NDArray[Any], b: Any, rows_of_b: NDArray[Any]
 ) -> NDArray[np.bool_]:
-    """Tell for pairs of rows, dense or sparse, whether they are the same."""
+    """Return for pairs of rows, dense or sparse, whether they are the same."""
     if len(rows_of_a) == 0:
         return np.zeros(0, dtype=bool)
     differs = a[rows_of_a] != b[rows_of_b]
@@ -144,8 +149,16 @@ def number_equal_rows(rows: Rows) -> NDArray[np.intp]:
 
 
 def middle(rows: Rows) -> NDArray[np.float64]:
-    """Return the median of about a thousand rows: a centre that outliers don't move."""
+    """Return the median of about a thousand rows: a center that outliers don't move."""
     return np.asarray(np.median(np.asarray(rows)[:: max(1, rows.shape[0] // 1000)], axis=0))
+
+
+def _divided(rows: Rows, divisors: NDArray[np.float64]) -> Rows:
+    """Return every row divided by its own number."""
+    if not sp.issparse(rows):
+        return rows / divisors[:, None]
+    data = rows.data / np.repeat(divisors, np.diff(rows.indptr))
+    return sp.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
 
 
 def _paired_distances(a: Rows, b: Rows) -> NDArray[np.float64]:

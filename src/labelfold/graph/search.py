@@ -1,27 +1,47 @@
-"""The front door to neighbour searches: exact while that is quick, else an inverted file."""
+"""The choice of a neighbor search: exact while that is quick, else an inverted file of faiss.
+
+An inverted file sorts rows into lists, and a query scans a few of them. IVF-flat gives the same
+graph for any number of threads, needs no warm-up and no tuning by hand: the number of lists
+follows from n, and the number of lists scanned from a sample of rows, as the least with which it
+finds the goal's share of its true neighbors.
+"""
 
 from __future__ import annotations
 
+import copy
 import warnings
+from importlib.util import find_spec
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
-from labelfold.exceptions import ApproximateSearchWarning, InputError
-from labelfold.graph.inverted_file import (
-    InvertedFileIndex,
-    RecallNotReachedError,
-    faiss_is_installed,
+from labelfold.checks import check_choice
+from labelfold.exceptions import ApproximateSearchWarning
+from labelfold.graph.neighbor_index import (
+    KD_TREE_DIMENSIONS,
+    ExactIndex,
+    NeighborIndex,
+    PointIndex,
+    SearchReport,
+    others_than,
 )
-from labelfold.graph.neighbors import KD_TREE_DIMENSIONS, ExactIndex, NeighborIndex
-from labelfold.graph.point_space import Metric, PointSpace
+from labelfold.graph.point_space import Metric, PointSpace, Rows, middle
 from labelfold.graph.precomputed import PrecomputedIndex
+from labelfold.methods import stored
+from labelfold.threads import limit_threads
 
-__all__ = ["make_index"]
+__all__ = ["InvertedFileIndex", "make_index"]
 
 SEARCHES = ("auto", "exact", "approximate")
-VERY_SLOW = 1e12  # minutes
 QUICK = 2e10  # n^2 d up to which an exact search takes about a second on two cores
+VERY_SLOW = 1e12  # minutes
+
+RECALL_GOAL = 0.99
+SAMPLE_SIZE = 300
+KMEANS_ITERATIONS = 4
+ROWS_PER_CENTROID = 10  # that k-means is trained on: more moves the recall little
 
 
 def make_index(
@@ -29,17 +49,18 @@ def make_index(
     metric: Metric,
     *,
     n_neighbors: int,
-    neighbor_search: str,
-    seed: int,
-    n_jobs: int | None,
+    neighbor_search: str = "exact",
+    seed: int = 0,
+    n_jobs: int | None = None,
 ) -> NeighborIndex:
     """Return the index for these rows; see :meth:`NeighborGraph.build` for the parameters."""
-    if neighbor_search not in SEARCHES:
-        raise InputError(f"neighbor_search={neighbor_search!r} is unknown: use one of {SEARCHES}.")
+    check_choice("neighbor_search", neighbor_search, SEARCHES)
     if metric == "precomputed":
         return PrecomputedIndex(X)
     space = PointSpace(metric)
-    if neighbor_search == "approximate" or (neighbor_search == "auto" and _is_slow(X)):
+    cost = float(X.shape[0]) ** 2 * X.shape[1]
+    is_slow = X.shape[1] > KD_TREE_DIMENSIONS and cost > QUICK
+    if neighbor_search == "approximate" or (neighbor_search == "auto" and is_slow):
         obstacle = _obstacle(X, space)
         if not obstacle:
             try:
@@ -48,7 +69,7 @@ def make_index(
                 )
             except RecallNotReachedError as error:
                 obstacle = f"it reaches only {error}"
-        if neighbor_search == "approximate" or _cost(X) > VERY_SLOW:
+        if neighbor_search == "approximate" or cost > VERY_SLOW:
             warnings.warn(
                 f"The approximate search is not used here, since {obstacle}; the search is exact, "
                 "which takes long on many rows.",
@@ -58,20 +79,201 @@ def make_index(
     return ExactIndex(X, space, n_jobs=n_jobs)
 
 
-def _cost(X: Any) -> float:
-    return float(X.shape[0]) ** 2 * X.shape[1]
-
-
-def _is_slow(X: Any) -> bool:
-    return X.shape[1] > KD_TREE_DIMENSIONS and _cost(X) > QUICK
-
-
 def _obstacle(X: Any, space: PointSpace) -> str:
-    """Say why an inverted file can't serve; "" if it can."""
+    """Return why an inverted file can't serve; "" if it can."""
     if sp.issparse(X):
         return "X is sparse"
     if space.search_metric != "euclidean":
         return f"metric={space.metric!r} is neither 'euclidean' nor 'cosine'"
-    if not faiss_is_installed():
+    if find_spec("faiss") is None:
         return "faiss is not installed"
     return ""
+
+
+class RecallNotReachedError(RuntimeError):
+    """So many lists must be scanned that an exact search is as quick."""
+
+
+@stored
+class InvertedFileIndex(PointIndex):
+    """Approximate Euclidean (or cosine) search over dense rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        The rows.
+    space : PointSpace
+        Euclidean or cosine.
+    n_neighbors : int
+        Number of neighbors for which the recall goal is checked.
+    seed : int
+        Fixes k-means and the sample.
+    n_jobs : int, default=None
+        Number of threads.
+
+    Raises
+    ------
+    RecallNotReachedError
+        If a quarter of the lists does not suffice, or single precision does not.
+    """
+
+    def __init__(
+        self,
+        X: NDArray[np.float64],
+        space: PointSpace,
+        *,
+        n_neighbors: int,
+        seed: int,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(X, space, n_jobs=n_jobs)
+        self._center = middle(self.rows)
+        self._unit = float(np.max(np.abs(np.asarray(self._shift(self.rows))))) or 1.0
+        rng = np.random.default_rng(seed)
+        self._centroids = self._train(rng)
+        self._lists = self._fill_lists()
+        sample = rng.choice(self.n_points, min(SAMPLE_SIZE, self.n_points), replace=False)
+        self._n_probes, self._recall = self._choose_probes(sample, n_neighbors)
+        self._n_checked = len(sample)
+
+    @property
+    def report(self) -> SearchReport:
+        """How neighbors are found, with the recall measured on a sample."""
+        return SearchReport(
+            backend=f"faiss IVF-flat, {self._n_probes} of {len(self._centroids)} lists",
+            recall=self._recall,
+            n_checked=self._n_checked,
+        )
+
+    def joined(self, X: Any) -> InvertedFileIndex:
+        """Return an index that has new rows as well, sorted into the same lists."""
+        index = copy.copy(self)
+        index.X = self._with_rows(X)
+        index.rows = self.space.prepare(index.X)
+        index._lists = index._fill_lists()
+        return index
+
+    def within(self, radius: float, X: Any = None) -> sp.csr_array:
+        """Return all distances up to ``radius``, which lists can't promise: searched exactly."""
+        exact = ExactIndex(self.X, self.space, n_jobs=self.n_jobs, copy=False)
+        return exact.within(radius, X)
+
+    def search_lists(
+        self, queries: Rows, k: int, *, own: NDArray[np.intp] | None
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Return rows and search distances of the k nearest; ``own`` are the queries' rows."""
+        candidates = self._candidates(queries, k, own)
+        complete = candidates.min(axis=1) >= 0
+        indices = np.empty(candidates.shape, dtype=np.intp)
+        distances = np.empty(candidates.shape)
+        indices[complete], distances[complete] = self._measure_and_sort(
+            queries if complete.all() else queries[complete], candidates[complete]
+        )
+        if not complete.all():  # the scanned lists hold fewer rows than are wanted
+            short = np.flatnonzero(~complete)
+            indices[short], distances[short] = self._nearest_of_all(
+                queries[short], k, None if own is None else own[short]
+            )
+        return indices, distances
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Lists are filled again from the centroids: the same ones, and no foreign pickle.
+        return {**super().__getstate__(), "_lists": None}
+
+    def _candidates(self, queries: Rows, k: int, own: NDArray[np.intp] | None) -> NDArray[np.intp]:
+        """Return the k nearest rows in the scanned lists, -1 where these hold too few."""
+        if self._lists is None:
+            self._lists = self._fill_lists()
+        rows = self._to_float32(queries)
+        with limit_threads(self.n_jobs):
+            if own is None:
+                return np.asarray(self._lists.search(rows, k, self._n_probes))
+            found = self._lists.search_own(rows, own, k + 1, self._n_probes)
+        return np.asarray(found[others_than(own, found)].reshape(-1, k))
+
+    def _choose_probes(self, sample: NDArray[np.intp], k: int) -> tuple[int, float]:
+        """Return the least number of lists that reaches the recall goal, and the recall."""
+        queries = self.rows[sample]
+        exact = ExactIndex(self.X, self.space, n_jobs=self.n_jobs, copy=False)
+        # The nearest of all is the row itself, or one equal to it.
+        nearest, distances = exact.search_lists(queries, k + 1, own=None)
+        most = max(1, len(self._centroids) // 4)
+        rank = self._lists.rank(self._to_float32(queries), nearest[:, 1:], most)
+        needed = int(np.quantile(rank, RECALL_GOAL, method="inverted_cdf")) + 1
+        self._n_probes = min(needed, most)
+        found = self._candidates(queries, k, sample)
+        pairs = np.repeat(np.arange(len(sample)), k), np.maximum(found, 0).ravel()
+        measured = self.space.measure(queries, self.rows, pairs, np.empty(found.size))
+        hits = (measured.reshape(found.shape) <= distances[:, -1:]) & (found >= 0)
+        recall = float(hits.mean())
+        if needed > most or recall < RECALL_GOAL - 0.002:
+            raise RecallNotReachedError(
+                f"recall {recall:.3f} with {self._n_probes} of {len(self._centroids)} lists"
+            )
+        return self._n_probes, recall
+
+    def _train(self, rng: np.random.Generator) -> NDArray[np.float32]:
+        import faiss
+
+        n_lists = max(1, int(4 * np.sqrt(self.n_points)))
+        size = min(self.n_points, ROWS_PER_CENTROID * n_lists)
+        sample = np.sort(rng.choice(self.n_points, size, replace=False))
+        kmeans = faiss.Kmeans(
+            self.rows.shape[1],
+            n_lists,
+            niter=KMEANS_ITERATIONS,
+            seed=int(rng.integers(2**31)),
+            min_points_per_centroid=1,
+            max_points_per_centroid=ROWS_PER_CENTROID,
+        )
+        with limit_threads(self.n_jobs):
+            kmeans.train(self._to_float32(self.rows[sample]))
+        return np.asarray(kmeans.centroids)
+
+    def _fill_lists(self) -> _Lists:
+        import faiss  # noqa: F401  loaded here, so that its threads are bound too
+
+        with limit_threads(self.n_jobs):
+            return _Lists(self._centroids, self._to_float32(self.rows))
+
+    def _to_float32(self, rows: Rows) -> NDArray[np.float32]:
+        return np.ascontiguousarray(self._shift(rows) / self._unit, dtype=np.float32)
+
+
+class _Lists:
+    """Rows in single precision, each in the list of its nearest centroid; a thin view of faiss."""
+
+    def __init__(self, centroids: NDArray[np.float32], rows: NDArray[np.float32]) -> None:
+        import faiss
+
+        n_lists, n_features = centroids.shape
+        self._quantizer = faiss.IndexFlatL2(n_features)
+        self._quantizer.add(centroids)
+        self._index = faiss.IndexIVFFlat(self._quantizer, n_features, n_lists)
+        self._list_of = self._quantizer.assign(rows, 1).ravel()
+        self._index.add_core(len(rows), faiss.swig_ptr(rows), None, faiss.swig_ptr(self._list_of))
+
+    def rank(
+        self, queries: NDArray[np.float32], wanted: NDArray[np.intp], most: int
+    ) -> NDArray[np.intp]:
+        """Return how many lists come before the one that holds a wanted row, ``most`` if more."""
+        _, order = self._quantizer.search(queries, most)
+        is_it = order[:, None, :] == self._list_of[wanted][:, :, None]
+        return np.where(is_it.any(axis=2), is_it.argmax(axis=2), most)
+
+    def search(self, queries: NDArray[np.float32], k: int, n_probes: int) -> NDArray[np.int64]:
+        """Return the k nearest rows in the ``n_probes`` nearest lists."""
+        self._index.nprobe = n_probes
+        return np.asarray(self._index.search(queries, k)[1])
+
+    def search_own(
+        self, rows: NDArray[np.float32], own: NDArray[np.intp], k: int, n_probes: int
+    ) -> NDArray[np.int64]:
+        """Do the same for rows that are in the lists, one list after the other.
+
+        Rows of one list scan the same lists: in this order they find them in the cache.
+        """
+        order = np.argsort(self._list_of[own], kind="stable")
+        found = np.empty((len(rows), k), dtype=np.int64)
+        found[order] = self.search(rows[order], k, n_probes)
+        return found

@@ -196,6 +196,11 @@ def _as_mask(keep: ArrayLike, n_samples: int) -> NDArray[np.bool_]:
 
 def _as_vector(y: ArrayLike) -> NDArray[Any]:
     """Return ``y`` as a one-dimensional array in which missing entries are still visible."""
+    if y is None:
+        raise InputError(
+            "This estimator requires y to be passed, but the target y is None: give one label per "
+            "row, with None or -1 for an unlabeled one."
+        )
     dtype = getattr(y, "dtype", None)
     if dtype is not None and not isinstance(dtype, np.dtype):
         values = np.asarray(y, dtype=object)  # a pandas extension array or categorical

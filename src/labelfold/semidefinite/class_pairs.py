@@ -16,17 +16,16 @@ from numpy.typing import NDArray
 
 from labelfold.exceptions import FewNeighborsWarning, InputError
 from labelfold.graph import NeighborGraph
-from labelfold.graph.components import find_bridges, find_pieces
-from labelfold.graph.edges import pairs_above, symmetrize
-from labelfold.graph.neighbors import NeighborIndex
+from labelfold.graph.adjacency import pairs_above, symmetrize
+from labelfold.graph.components import find_bridges, find_components
+from labelfold.graph.group_centers import distances_of_means, medoid
+from labelfold.graph.neighbor_index import NeighborIndex
 from labelfold.labels import PartialLabels
 
 __all__ = ["ClassPairs", "Links", "find_class_pairs"]
 
 Array = NDArray[np.float64]
 Pairs = NDArray[np.intp]
-
-TIED = 1e-9  # relative difference of sums of distances that rounding may have made
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +57,7 @@ class Links:
         """Return for every point the number of its piece, points of a group counting as linked."""
         ends = self.pairs.astype(np.int32)  # as csgraph wants them
         linked = sp.csr_array((np.ones(len(ends)), tuple(ends.T)), shape=(n_points, n_points))
-        return find_pieces(linked, groups)
+        return find_components(linked, groups)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +109,7 @@ def find_class_pairs(graph: NeighborGraph, labels: PartialLabels) -> ClassPairs:
         own = graph.index.among(rows)
         try:
             kept, joints = _one_class(own, graph.recipe.n_neighbors)
-            middle = _medoid(own)
+            middle = medoid(own)
         except ValueError as error:
             name = labels.classes.tolist()[code]
             raise InputError(
@@ -138,15 +137,9 @@ def _one_class(own: NeighborIndex, n_neighbors: int) -> tuple[Links, Links]:
     if n == 1:
         return Links(), Links()
     distances = symmetrize(own.neighbors(min(n_neighbors, n - 1)))
-    pieces = find_pieces(distances)
+    pieces = find_components(distances)
     bridges = Links.of(*find_bridges(pieces, own)) if pieces.max() > 0 else Links()
     return Links(*pairs_above(distances)), bridges
-
-
-def _medoid(own: NeighborIndex) -> int:
-    """Return the point with the least sum of distances, the first of those that tie."""
-    sums = own.distance_sums()
-    return int(np.flatnonzero(sums <= sums.min() * (1 + TIED))[0])
 
 
 def _between(
@@ -157,8 +150,8 @@ def _between(
         return Links(), np.empty(0)
     pairs = np.triu_indices(len(medoids), 1)
     first, second = (np.array(medoids)[ends] for ends in pairs)
-    means_apart = graph.index.distances_of_means(labels.codes)[pairs]
-    return Links.of(first, second, graph.index.lengths(first, second)), means_apart
+    means_apart = distances_of_means(graph.index, labels.codes)[pairs]
+    return Links.of(first, second, graph.index.pair_distances(first, second)), means_apart
 
 
 def _warn_of_small_classes(graph: NeighborGraph, labels: PartialLabels) -> None:

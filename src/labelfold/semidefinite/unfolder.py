@@ -25,7 +25,8 @@ from labelfold.extend.local_average import LocalAverage
 from labelfold.extend.new_points import NewPoints
 from labelfold.extend.regression import KernelRegression
 from labelfold.graph import NeighborGraph
-from labelfold.graph.edges import pairs_above
+from labelfold.graph.adjacency import pairs_above
+from labelfold.graph.furthest import furthest_points
 from labelfold.graph.local_pairs import local_pairs
 from labelfold.labels import PartialLabels
 from labelfold.progress import Progress
@@ -293,7 +294,7 @@ class Unfolder(GraphEmbedder):
 
 def furthest_spread(graph: NeighborGraph) -> Spread:
     """Return the squared distances from every point to the one furthest from it (ISM section 2)."""
-    furthest, _ = graph.index.furthest()
+    furthest, _ = furthest_points(graph.index)
     pairs = np.column_stack([np.arange(graph.n_points), furthest])
     return Spread(pairs=pairs, weights=np.ones(graph.n_points))
 

@@ -16,8 +16,7 @@ from labelfold.checks import check_choice
 from labelfold.exceptions import InputError
 from labelfold.extend.nystrom import extend_by_degree, extend_unnormalized
 from labelfold.graph import NeighborGraph
-from labelfold.graph.adjacency import SparseAdjacency
-from labelfold.graph.edges import row_numbers
+from labelfold.graph.adjacency import SparseAdjacency, row_numbers
 from labelfold.labels import PartialLabels
 from labelfold.methods import Declaration, declare
 from labelfold.progress import Progress

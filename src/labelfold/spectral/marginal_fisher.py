@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelfold.checks import check_rows
 from labelfold.exceptions import FewNeighborsWarning, InputError
-from labelfold.graph.marginal_graphs import join_nearest, marginal_graphs
+from labelfold.graph.class_neighbors import join_nearest, marginal_graphs
 from labelfold.labels import PartialLabels
 from labelfold.methods import Declaration, declare
 from labelfold.solvers.certificates import EigenCertificate

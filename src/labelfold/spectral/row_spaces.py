@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from labelfold.exceptions import InputError
-from labelfold.graph.marginal_graphs import KernelSearch, RowSearch
+from labelfold.graph.class_neighbors import KernelSearch, RowSearch
 
 __all__ = ["FeatureSpace", "KernelSpace", "dense"]
 

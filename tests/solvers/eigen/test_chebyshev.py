@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits
 from sklearn.neighbors import kneighbors_graph
 
 from labelfold.graph.adjacency import SparseAdjacency
-from labelfold.graph.components import find_pieces
+from labelfold.graph.components import find_components
 from labelfold.solvers.eigen import (
     chebyshev,
     front_door,
@@ -75,7 +75,7 @@ def test_agrees_with_arpack(name, normalization):
         SparseAdjacency(W),
         n_pairs,
         normalization=normalization,
-        pieces=find_pieces(W),
+        pieces=find_components(W),
         solver="chebyshev",
     )
     assert found.certificate.ok
@@ -93,7 +93,7 @@ def test_many_copies_of_one_eigenvalue(normalization):
         SparseAdjacency(W),
         100,
         normalization=normalization,
-        pieces=find_pieces(W),
+        pieces=find_components(W),
         solver="chebyshev",
     )
     np.testing.assert_allclose(found.values, 20 if normalization == "none" else 20 / 19, atol=1e-10)
@@ -173,7 +173,7 @@ def test_graph_known_by_its_products_alone():
 def test_components_take_no_dense_vectors():
     # 4,000 components: their indicators as dense columns would take 640 MB.
     W = sp.csr_array(sp.block_diag([path(5)] * 3999 + [grid(15, 15)]))
-    adjacency, pieces = SparseAdjacency(W), find_pieces(W)
+    adjacency, pieces = SparseAdjacency(W), find_components(W)
     tracemalloc.start()
     found = positive_eigenpairs(adjacency, 20, pieces=pieces, normalization="none", tol=1e-6)
     _, peak = tracemalloc.get_traced_memory()
@@ -190,7 +190,7 @@ def test_memory_is_bounded():
     n, p = 20_000, 150
     rng = np.random.default_rng(0)
     adjacency = SparseAdjacency(nearest(rng.random((n, 3)), 6))
-    pieces = find_pieces(adjacency.matrix)
+    pieces = find_components(adjacency.matrix)
     tracemalloc.start()
     positive_eigenpairs(adjacency, p, pieces=pieces, solver="chebyshev", tol=1e-4)
     _, peak = tracemalloc.get_traced_memory()
@@ -255,7 +255,7 @@ def test_cut_through_a_plateau_that_hubs_press_against_the_end(n_pairs):
     W[:8, 1000:1100] = rng.random((8, 100)) < 0.5
     W = np.maximum(W, W.T)
     adjacency = SparseAdjacency(sp.csr_array(W))
-    pieces = find_pieces(adjacency.matrix)
+    pieces = find_components(adjacency.matrix)
     spectrum = np.linalg.eigvalsh(np.diag(adjacency.degrees) - W)
     n_null = int(pieces.max()) + 1
     wanted = int(np.sum(spectrum < 7.99)) - n_null + n_pairs  # the last ones lie on the plateau

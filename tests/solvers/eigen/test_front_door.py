@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from labelfold import NeighborGraph
 from labelfold.graph.adjacency import SparseAdjacency
-from labelfold.graph.components import find_pieces
+from labelfold.graph.components import find_components
 from labelfold.solvers.eigen import smallest_eigenpairs
 
 SOLVERS = ["dense", "arpack", "chebyshev"]
@@ -77,7 +77,7 @@ def test_closed_form(W, spectrum, normalization, solver):
         adjacency,
         9,
         normalization=normalization,
-        pieces=find_pieces(adjacency.matrix),
+        pieces=find_components(adjacency.matrix),
         solver=solver,
     )
     scale = max(spectrum.max(), 1)
@@ -160,7 +160,9 @@ def test_eigenvalues_below_the_tolerance_are_told_apart(solver):
 
 def test_zero_eigenvectors_are_the_components():
     W = sp.csr_array(sp.block_diag([complete(4), complete(9), complete(6)]))
-    pairs = smallest_eigenpairs(SparseAdjacency(W), 3, pieces=find_pieces(W), normalization="none")
+    pairs = smallest_eigenpairs(
+        SparseAdjacency(W), 3, pieces=find_components(W), normalization="none"
+    )
     np.testing.assert_array_equal(pairs.values, 0)
     expected = np.repeat([[0, 0, 1], [1, 0, 0], [0, 1, 0]], [4, 9, 6], axis=0)
     np.testing.assert_array_equal(pairs.vectors != 0, expected)
@@ -250,7 +252,7 @@ def random_graph(seed):
 def test_ten_thousand_tiny_graphs(block):
     for seed in range(1000 * block, 1000 * (block + 1)):
         adjacency = SparseAdjacency(random_graph(seed))
-        pieces = find_pieces(adjacency.matrix)
+        pieces = find_components(adjacency.matrix)
         for normalization in ("degree", "none"):
             n_pairs = 1 + seed % adjacency.size
             pairs = smallest_eigenpairs(
@@ -268,7 +270,7 @@ def test_ten_thousand_tiny_graphs(block):
 @given(st.integers(0, 10**6), st.sampled_from(["arpack", "chebyshev"]))
 def test_solvers_agree_on_tiny_graphs(seed, solver):
     adjacency = SparseAdjacency(random_graph(seed))
-    pieces = find_pieces(adjacency.matrix)
+    pieces = find_components(adjacency.matrix)
     n_pairs = max(1, adjacency.size // 2)
     dense, other = (
         smallest_eigenpairs(adjacency, n_pairs, pieces=pieces, solver=s) for s in ("dense", solver)

@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 
 from labelfold.datasets import make_swiss_roll
 from labelfold.graph import NeighborGraph
-from labelfold.graph.edges import pairs_above
+from labelfold.graph.adjacency import pairs_above
 from labelfold.solvers.lowrank import (
     AnchorSides,
     DistanceProblem,

@@ -7,7 +7,8 @@ import pytest
 
 from labelfold import NeighborGraph
 from labelfold.datasets import make_swiss_roll
-from labelfold.graph.edges import pairs_above
+from labelfold.graph.adjacency import pairs_above
+from labelfold.graph.furthest import furthest_points
 from labelfold.solvers.conic import solve_conic
 from labelfold.solvers.lowrank import (
     AnchorSides,
@@ -41,7 +42,7 @@ def roll_problem(n, *, n_neighbors=4, height=10.0, objective="variance"):
     edges, lengths = pairs_above(graph.distances)
     spread = Spread(1.0)
     if objective == "furthest":
-        pairs = np.column_stack([np.arange(n), graph.index.furthest()[0]])
+        pairs = np.column_stack([np.arange(n), furthest_points(graph.index)[0]])
         spread = Spread(pairs=pairs, weights=np.ones(n))
     return X, DistanceProblem(n, edges, lengths**2, spread)
 

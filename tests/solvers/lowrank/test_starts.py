@@ -6,7 +6,7 @@ from sklearn.manifold import Isomap
 
 from labelfold import NeighborGraph
 from labelfold.datasets import make_swiss_roll
-from labelfold.graph.edges import pairs_above
+from labelfold.graph.adjacency import pairs_above
 from labelfold.solvers.lowrank import starts
 from labelfold.solvers.lowrank.distances import DistanceProblem, Spread
 from labelfold.solvers.lowrank.starts import geodesic_start, random_start, smooth_start
