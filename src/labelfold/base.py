@@ -232,11 +232,12 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
             sizes = np.bincount(find_components(joined.unbridged.weights, groups))
             n_bridges = len(joined.bridges)
             edges = "1 bridging edge" if n_bridges == 1 else f"{n_bridges} bridging edges"
-            by_class = "" if groups is None else " beside those that share a class"
+            by_class = len(sizes) <= joined.unbridged.pieces.max()
+            as_one = ", components with a class in common counted as one" if by_class else ""
             larger = "n_neighbors" if graph.recipe.radius is None else "radius"
             warnings.warn(
-                f"The neighbor graph has {len(sizes)} separate components{by_class}, the largest "
-                f"with {sizes.max()} of {graph.n_points} points. Added {edges} (see "
+                f"The neighbor graph has {len(sizes)} separate components, the largest with "
+                f"{sizes.max()} of {graph.n_points} points{as_one}. Added {edges} (see "
                 f"graph_.bridges). A larger {larger} may avoid this.",
                 DisconnectedGraphWarning,
                 stacklevel=4,

@@ -49,7 +49,7 @@ def map_by_hand(model, x, code, own=None):
     """
     offers = []
     for member in model.members_:
-        distances = np.linalg.norm(member.graph_.index._X - x, axis=1)
+        distances = np.linalg.norm(member.graph_.index.X - x, axis=1)
         near = np.argsort(distances, kind="stable")[: member.n_neighbors]
         offers.append((near, distances[near]))
     n_nearest = max(12, len(offers))  # the embedder's neighbours
