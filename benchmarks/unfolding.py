@@ -21,7 +21,7 @@ RESULTS = Path(__file__).parent / "results"
 Figures = dict[str, Any]
 
 ROLL, N_NEIGHBORS, RANK, TOLS = 1500, 5, 4, (1e-2, 1e-3, 1e-4)
-STARTS = ("data", "geodesic", "smooth", "random")
+STARTS = ("data", "geodesic", "random")
 STOPS = {"accuracy": 1.0, "rest": None}  # objective_tol: any objective will do, the default
 BEST = {"tol": 1e-5, "objective_tol": 1e-5, "max_iter": 60_000}
 SIZES, FITTED = (500, 1000, 2000, 4000, 8000, 16_000), (1000, 8000)

@@ -20,7 +20,7 @@ import labelfold
 from labelfold.classify import LaplacianClassifier, ManifoldClassifier
 from labelfold.plotting.spectrum_display import SpectrumDisplay
 from labelfold.semidefinite import IsometricSeparationMap, MaximumVarianceUnfolding
-from labelfold.semidefinite.dimension import gap_dimension
+from labelfold.semidefinite.unfolder import gap_dimension
 from labelfold.spectral import CCDR, LaplacianEigenmaps, MarginalFisherAnalysis, SupervisedLLE
 from labelfold.spectral.laplacian_basis import LaplacianBasis
 

@@ -106,45 +106,6 @@ class TestBisection:
             find_least_rank(model(), LINE, np.arange(20) % 3, ranks=[2, 3])
 
 
-class TestStarts:
-    """Of the model's own start and the higher map's, on maps that are made up."""
-
-    HIGHER = SimpleNamespace(gram_factor_=np.arange(60.0).reshape(20, 3))
-
-    def best(self, monkeypatch, own, cut):
-        """Return the starts that were tried and the one taken; errors above 1e-3 are not ok."""
-        tried = []
-
-        class Stub:
-            def set_params(self, rank, n_components, start, verbose):
-                assert (rank, n_components, verbose) == (2, 1, 0)
-                self.start = start
-                return self
-
-            def fit(self, X, y, graph):
-                error = own if isinstance(self.start, str) else cut
-                tried.append(self.start)
-                errors = SimpleNamespace(decisive=error)
-                self.certificate_ = SimpleNamespace(ok=error <= 1e-3, errors=errors)
-                return self
-
-        monkeypatch.setattr(least_rank, "clone", lambda model: Stub())
-        given = SimpleNamespace(start="geodesic")
-        taken = least_rank._best_of_starts(given, 2, LINE, HALVES, None, self.HIGHER)
-        return tried, taken.start
-
-    def test_the_first_that_is_feasible_is_taken(self, monkeypatch):
-        tried, taken = self.best(monkeypatch, own=5e-4, cut=1e-5)
-        assert tried == [taken] == ["geodesic"]
-        tried, taken = self.best(monkeypatch, own=0.5, cut=1e-5)
-        assert len(tried) == 2
-        assert np.array_equal(taken, self.HIGHER.gram_factor_[:, :2])
-
-    def test_else_the_one_that_errs_least(self, monkeypatch):
-        assert np.ndim(self.best(monkeypatch, own=0.5, cut=0.1)[1]) == 2
-        assert self.best(monkeypatch, own=0.1, cut=0.5)[1] == "geodesic"
-
-
 class TestMaps:
     def test_a_line_in_halves_needs_one_dimension(self):
         found = find_least_rank(model(), LINE, HALVES)

@@ -7,8 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 from labelfold.labels import PartialLabels
-from labelfold.semidefinite.separation import Separation
-from labelfold.semidefinite.separation_certificate import SeparationCertificate
+from labelfold.semidefinite.separation import Separation, SeparationCertificate
 from labelfold.solvers.certificates import DistanceErrors
 from labelfold.solvers.lowrank.distances import DistanceProblem, Spread, measure_errors
 
@@ -40,14 +39,6 @@ class TestSigns:
         for row, signs in zip(found.rows, found.signs, strict=True):
             expected = [1 if THREE[row] == name else -1 for name in ("a", "b", "c")]
             assert signs.tolist() == expected
-
-    @pytest.mark.parametrize("y", [TWO, THREE])
-    def test_signs_of_all(self, y):
-        found = separation(y)
-        signs = found.signs_of_all()
-        assert signs.shape == (7, found.n_normals)
-        assert not signs[[1, 4]].any()
-        assert np.array_equal(signs[found.rows], found.signs)
 
     @pytest.mark.parametrize("y", [TWO, THREE])
     def test_half_spaces(self, y):
@@ -93,10 +84,6 @@ class TestAnchors:
     def test_of_two_classes_it_is_in_the_second(self):
         start = np.array([[0.1], [9.0], [5.0], [0.3], [9.0], [7.0], [-0.2]])
         assert separation(TWO).deepest(start).tolist() == [3]
-
-    def test_labelled_points_of_their_classes_pass(self):
-        separation(THREE).check_anchors(np.array([5, 3, 6]))
-        separation(TWO).check_anchors(np.array([6]))
 
     @pytest.mark.parametrize(
         ("y", "anchors", "row", "own"),
@@ -152,18 +139,6 @@ class TestScores:
 
 
 class TestLeastError:
-    def test_one_edge(self):
-        problem = complete(np.array([[0.0], [1.0]]))
-        for y, q in ((["a", "b"], 1), ([0, 1], 1)):
-            for margin in (0.4, 0.8):
-                expected = max(4 * margin**2 * q - 1, 0)
-                assert separation(y).least_error(problem, margin) == pytest.approx(expected)
-
-    def test_one_edge_of_three_classes(self):
-        problem = DistanceProblem(3, np.array([[0, 1]]), np.ones(1), Spread())
-        found = separation(["a", "b", "c"]).least_error(problem, 0.6)
-        assert found == pytest.approx(4 * 0.6**2 * 2 - 1)
-
     @pytest.mark.parametrize("y", [TWO, THREE])
     @pytest.mark.parametrize("margin", [0.1, 0.5, 1.0])
     def test_loop(self, y, margin):
@@ -241,16 +216,6 @@ class TestTrivialMap:
         assert asdict(found.trivial_errors(complete(X), margin, values)) == pytest.approx(expected)
         assert np.array_equal(values, given)
         assert found.wrong(first) == (margin == 0)
-
-    def test_all_labelled_it_stretches_crossing_edges_by_four_squared_margins(self):
-        X, y = np.random.default_rng(1).standard_normal((6, 2)), list("abcabc")
-        problem, found, margin = complete(X), separation(y), 0.3
-        i, j = problem.edges.T
-        crossing = np.array(y)[i] != np.array(y)[j]
-        h = 4 * margin**2 * 2 * crossing  # two normals part any two of three classes
-        errors = found.trivial_errors(problem, margin, np.zeros((6, 3)))
-        expected = np.linalg.norm(h) / np.linalg.norm(problem.squares)
-        assert errors.rms_squared == pytest.approx(expected)
 
 
 class TestContradictions:

@@ -203,17 +203,8 @@ class TestLabels:
         a, b = model.medoids_
         np.testing.assert_allclose(model.gram_factor_[a], model.gram_factor_[b])
 
-    def test_plus_and_minus_one_are_refused(self, clouds):
-        with pytest.raises(ValueError, match="recode"):
-            fit(clouds[0], np.where(clouds[1] == 0, -1, 1))
-
 
 class TestNewPoints:
-    def test_training_rows_keep_their_places(self, clouds):
-        X, y = clouds[:2]
-        model = fit(X, y)
-        np.testing.assert_allclose(model.transform(X), model.embedding_, atol=1e-12)
-
     def test_a_row_of_two_classes_gets_the_mean_of_its_places(self, clouds):
         X, y = np.vstack([clouds[0], clouds[0][:1]]), np.append(clouds[1], 1)
         assert y[0] == 0
@@ -222,12 +213,6 @@ class TestNewPoints:
             model.transform(X[:1])[0], (model.embedding_[0] + model.embedding_[60]) / 2
         )
         assert np.linalg.norm(model.embedding_[0] - model.embedding_[60]) > 0.1
-
-    def test_batch_equals_one_by_one(self, clouds):
-        X, y, new, _ = clouds
-        model = fit(X, y)
-        alone = np.vstack([model.transform(row[None]) for row in new])
-        np.testing.assert_allclose(model.transform(new), alone, atol=1e-10)
 
     def test_a_pipeline_classifies(self, clouds):
         X, y, new, truth = clouds
@@ -246,12 +231,6 @@ class TestNewPoints:
 
 
 class TestInvariance:
-    def test_rigid_motion(self, clouds):
-        X, y = clouds[:2]
-        Q, _ = np.linalg.qr(np.random.default_rng(1).normal(size=(5, 5)))
-        a, b = fit(X, y).embedding_, fit(X @ Q + 3, y).embedding_
-        np.testing.assert_allclose(pdist(a), pdist(b), rtol=1e-2)
-
     def test_order_of_rows(self, clouds):
         X, y = clouds[:2]
         order = np.random.default_rng(0).permutation(60)
@@ -290,5 +269,5 @@ class TestDimension:
 
 @pytest.mark.parametrize("spread", [0, -1, np.nan, np.inf, "much", None])
 def test_spread_must_be_positive(clouds, spread):
-    with pytest.raises(ValueError, match=r"spread=.* must be a positive number, such as 10\.0"):
+    with pytest.raises(ValueError, match=r"spread=.* must be .* greater than 0, such as 10\.0"):
         fit(*clouds[:2], spread=spread)

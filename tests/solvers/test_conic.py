@@ -78,14 +78,6 @@ def test_a_path_becomes_straight():
     assert solution.status == "optimal"
 
 
-def test_one_edge():
-    solution = solve_conic(problem_of([(0, 1)], [9.0]))
-    np.testing.assert_allclose(solution.factor, [[1.5], [-1.5]] * np.sign(solution.factor[0]))
-    assert solution.value == pytest.approx(4.5)
-    # Two points: I - 11^T / 2 is the Laplacian of half an edge.
-    np.testing.assert_allclose(solution.multipliers, [0.5], rtol=1e-5)
-
-
 def test_a_four_cycle_is_a_rhombus():
     # Squared diagonals of a quadrilateral add up to at most its squared sides.
     problem = problem_of([(0, 1), (1, 2), (2, 3), (0, 3)], np.ones(4))
@@ -135,7 +127,6 @@ def test_the_certificate_of_a_roll(spread):
     # Complementary slackness: <S, K> is what value and bound differ by.
     assert abs(np.sum(S * (V.T @ solution.gram @ V))) < 1e-5 * solution.value
     np.testing.assert_allclose(solution.gram.sum(axis=0), 0, atol=1e-8 * d.mean())
-    np.testing.assert_allclose(solution.factor @ solution.factor.T, solution.gram)
     assert np.linalg.eigvalsh(solution.gram)[0] > -1e-10 * np.trace(solution.gram)
 
 
@@ -248,14 +239,6 @@ def test_units_do_not_matter(unit):
     np.testing.assert_allclose(other.gram / unit**2, solution.gram, atol=1e-4 * scale)
 
 
-def test_the_weight_of_the_spread_only_scales_multipliers():
-    problem = roll(20)
-    heavy = problem_of(problem.edges, problem.squares, 20, Spread(variance=1e6))
-    solution, other = solve_conic(problem), solve_conic(heavy)
-    assert other.value == pytest.approx(1e6 * solution.value, rel=1e-6)
-    assert other.multipliers @ problem.squares == pytest.approx(1e6 * solution.bound, rel=1e-6)
-
-
 def test_points_at_distance_zero_are_one():
     edges = [(0, 1), (1, 2), (0, 2), (2, 3)]
     solution = solve_conic(problem_of(edges, [0, 1, 1, 4], caps=[0, 0, 0, 1]))
@@ -268,12 +251,6 @@ def test_points_at_distance_zero_are_one():
         assert solve_conic(problem_of([(0, 1)], [0.0], caps=caps)).factor.shape == (2, 0)
 
 
-def test_one_point():
-    solution = solve_conic(problem_of([], [], n=1))
-    assert solution.gram.shape == (1, 1)
-    assert (solution.value, solution.bound, solution.n_iter) == (0, 0, 0)
-
-
 def test_parallel_edges():
     problem = problem_of([(0, 1), (1, 0), (1, 2), (0, 1)], [1, 1, 1, 5], caps=[0, 0, 0, 1])
     solution = solve_conic(problem)
@@ -281,14 +258,9 @@ def test_parallel_edges():
     assert solution.multipliers @ problem.squares == pytest.approx(2, rel=1e-6)
 
 
-@pytest.mark.parametrize("edges", [[], [(0, 1), (2, 3)], [(0, 1), (1, 2), (2, 3), (0, 3)]])
-def test_without_a_spread_any_map_will_do(edges):
-    problem = problem_of(edges, np.arange(3, 3 + len(edges)), 4, Spread())
-    solution = solve_conic(problem)
-    assert np.abs(problem.violations(solution.factor)).max(initial=0) < 1e-6
-    assert solution.multipliers.shape == (len(edges),)
-    assert solution.value == 0
-    assert 0 <= solution.bound < 1e-6
+def test_without_a_spread_it_is_refused():
+    with pytest.raises(ValueError, match='nothing to maximize: use solver="lowrank"'):
+        solve_conic(problem_of([(0, 1)], [1], spread=Spread()))
 
 
 def test_pieces_have_no_bound():
@@ -316,10 +288,9 @@ WHEEL = [(0, i) for i in range(1, 6)] + [(i, i % 5 + 1) for i in range(1, 6)]
         (WHEEL, [1] * 5 + [4 * np.sin(0.4 * np.pi) ** 2 + 1e-3] * 5, "they contradict each other"),
     ],
 )
-@pytest.mark.parametrize("spread", [VARIANCE, Spread()])
-def test_lengths_that_contradict_each_other(edges, squares, message, spread):
+def test_lengths_that_contradict_each_other(edges, squares, message):
     with pytest.raises(ValueError, match=message):
-        solve_conic(problem_of(edges, squares, spread=spread))
+        solve_conic(problem_of(edges, squares))
 
 
 def test_lengths_at_the_limit():
@@ -327,13 +298,6 @@ def test_lengths_at_the_limit():
     solution = solve_conic(problem)
     assert solution.value == pytest.approx(5, rel=1e-6)
     assert solution.status == "optimal"
-
-
-def test_lengths_that_differ_by_little_count_as_violated():
-    with pytest.warns(ConvergenceWarning, match="edges violated by up to"):
-        solution = solve_conic(problem_of([(0, 1), (0, 1)], [1, 1 + 1e-6]))
-    assert 4e-7 < solution.violation < 2e-6
-    assert solution.status == "stalled"
 
 
 def test_half_spaces_are_refused():

@@ -22,7 +22,7 @@ from labelfold.plotting.spectrum_artists import (
     set_scale,
 )
 from labelfold.plotting.spectrum_source import read_spectrum
-from labelfold.semidefinite.dimension import gap_dimension
+from labelfold.semidefinite.unfolder import gap_dimension
 from labelfold.spectral.laplacian_basis import LaplacianBasis
 
 if TYPE_CHECKING:

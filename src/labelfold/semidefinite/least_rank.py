@@ -14,8 +14,7 @@ from labelfold.exceptions import InfeasibleMapWarning, InputError
 from labelfold.graph import NeighborGraph
 from labelfold.labels import PartialLabels
 from labelfold.progress import show_progress
-from labelfold.semidefinite.separation import Separation
-from labelfold.semidefinite.separation_certificate import SeparationCertificate
+from labelfold.semidefinite.separation import Separation, SeparationCertificate
 from labelfold.semidefinite.separation_map import IsometricSeparationMap
 
 __all__ = ["RankSearch", "RankTrial", "find_least_rank"]

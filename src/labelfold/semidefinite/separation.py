@@ -1,4 +1,4 @@
-"""Which points lie on which side of which normal (ISM section 3), and what any such map must cost.
+"""Which points lie on which side of which normal (ISM section 3), and how good a map of them is.
 
 Two classes have one normal, +1 for the second of them; more have one normal a class, +1 inside and
 -1 outside.
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from labelfold.exceptions import InputError
 from labelfold.labels import PartialLabels
 from labelfold.methods import stored
-from labelfold.solvers.certificates import DistanceErrors
+from labelfold.solvers.certificates import DistanceErrors, UnfoldingCertificate
 from labelfold.solvers.lowrank.distances import DistanceProblem, compare_lengths
 from labelfold.solvers.lowrank.sides import AnchorSides, HalfSpaces
 
-__all__ = ["Separation"]
+__all__ = ["Separation", "SeparationCertificate"]
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.intp]
@@ -146,3 +146,74 @@ class Separation:
             return None
         first = int(np.argmax(clash))
         return int(self.rows[order[first]]), int(self.rows[order[first + 1]])
+
+
+@stored
+@dataclass(frozen=True)
+class SeparationCertificate(UnfoldingCertificate):
+    """Evidence for a separation map; distances and sides apart.
+
+    Parameters
+    ----------
+    solver, errors, objective, bound, slack, rank, n_iter, tol, stopped_by
+        As for :class:`~labelfold.solvers.certificates.UnfoldingCertificate`. The bound
+        knows of distances only.
+    separation_error : float
+        Share of the labelled points on the wrong side of at least one normal.
+    shortfall : float
+        Largest length by which a labelled point falls short of its margin, in mean edge lengths.
+    margin : float
+        The margin, in mean edge lengths; squared ones for anchors.
+    is_hard : bool
+        Whether all labels had to be on their side.
+    least_error : float
+        What ``errors.rms_squared`` is at least in any number of dimensions, if all labelled points
+        keep the margin: edges between classes that are shorter than two margins must be stretched.
+    trivial_errors : DistanceErrors
+        Errors of the map [margin * y, X], which separates anything in as many dimensions as the
+        data and the normals have.
+    """
+
+    separation_error: float
+    shortfall: float
+    margin: float
+    is_hard: bool
+    least_error: float
+    trivial_errors: DistanceErrors
+
+    @property
+    def ok(self) -> bool:
+        """Whether distances are kept as asked, and labels that had to be are on their side."""
+        separated = self.separation_error == 0 or not self.is_hard
+        return separated and super().ok
+
+    @property
+    def verdict(self) -> str:
+        """The certificate in a word or two."""
+        if self.is_hard and self.least_error > self.tol:
+            return "NOT feasible (edges between classes are shorter than two margins)"
+        if self.stopped_by == "tolerance" and not self.ok:
+            return "NOT separated" if self.separation_error else "NOT isometric"
+        return super().verdict
+
+    @property
+    def advice(self) -> str:
+        """Ways to a map that is ok."""
+        if self.stopped_by in ("iterations", "time"):
+            return f"raise max_{'iter' if self.stopped_by == 'iterations' else 'time'}, or tol"
+        return (
+            "lower margin or n_neighbors, raise rank or tol, or make labels soft with label_penalty"
+        )
+
+    def __str__(self) -> str:
+        sides = f"{100 * self.separation_error:.3g} % of the labels on the wrong side"
+        if self.shortfall > 1e-9:
+            sides += f", short of margin {self.margin:.3g} by up to {self.shortfall:.2g} edges"
+        least = ""
+        if self.is_hard and self.least_error > 0:
+            least = f"; with this margin no map errs less than {self.least_error:.1e}"
+        trivial = self.trivial_errors.rms_squared
+        return (
+            f"{super().__str__()} Separation: {sides}{least}; the trivial map [margin * y, X] errs "
+            f"by {trivial:.1e}."
+        )

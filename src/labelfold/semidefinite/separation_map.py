@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import asdict, replace
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from labelfold.checks import check_choice, check_integer, check_real
 from labelfold.exceptions import InfeasibleMapWarning, InputError
 from labelfold.graph import NeighborGraph
 from labelfold.labels import PartialLabels
@@ -20,20 +20,19 @@ from labelfold.labels.score_classifier import ScoreClassifierMixin
 from labelfold.labels.transduction import nearest_distributions, transduce
 from labelfold.methods import Declaration, declare
 from labelfold.progress import Progress
-from labelfold.semidefinite.dimension import gap_dimension
-from labelfold.semidefinite.separation import Separation
-from labelfold.semidefinite.separation_certificate import SeparationCertificate
+from labelfold.semidefinite.separation import Separation, SeparationCertificate
 from labelfold.semidefinite.separation_starts import choose_start, geodesic_start, ridge_start
 from labelfold.semidefinite.unfolder import (
     DATA_COLUMNS,
     Unfolder,
     furthest_spread,
+    gap_dimension,
     leading_columns,
 )
 from labelfold.solvers.certificates import UnfoldingCertificate
 from labelfold.solvers.lowrank import starts
 from labelfold.solvers.lowrank.distances import DistanceProblem, Spread
-from labelfold.solvers.lowrank.solver import principal
+from labelfold.solvers.lowrank.starts import principal
 from labelfold.threads import limit_threads
 
 __all__ = ["IsometricSeparationMap"]
@@ -436,26 +435,15 @@ class IsometricSeparationMap(ScoreClassifierMixin, Unfolder):
     def _check_parameters(self, labels: PartialLabels) -> None:
         super()._check_parameters(labels)
         n_normals = Separation.of(labels).n_normals
-        if self.rank != "auto" and int(self.rank) < n_normals:
-            raise InputError(
-                f"rank={self.rank} must be at least {n_normals}, one axis for each normal of the "
-                f"{labels.n_classes} classes."
-            )
-        if not (isinstance(self.margin, Real) and 0 <= float(self.margin) < np.inf):
-            raise InputError(f"margin={self.margin!r} must be a number of at least 0, such as 0.3.")
-        if self.objective not in OBJECTIVES:
-            raise InputError(
-                f"objective={self.objective!r} must be one of {', '.join(OBJECTIVES)}."
-            )
-        if self.label_penalty is not None and not (
-            isinstance(self.label_penalty, Real) and 0 < float(self.label_penalty) < np.inf
-        ):
-            raise InputError(
-                f"label_penalty={self.label_penalty!r} must be a positive number, or None for "
-                "labels that hold at any price."
-            )
-        if not (isinstance(self.smoothness, Real) and 0 <= float(self.smoothness) < np.inf):
-            raise InputError(f"smoothness={self.smoothness!r} must be a number of at least 0.")
+        if self.rank != "auto":
+            hint = f", one axis for each normal of the {labels.n_classes} classes"
+            check_integer("rank", self.rank, least=n_normals, hint=hint)
+        check_real("margin", self.margin, at_least=0, hint=", such as 0.3")
+        check_choice("objective", self.objective, OBJECTIVES)
+        if self.label_penalty is not None:
+            hint = ", or None for labels that hold at any price"
+            check_real("label_penalty", self.label_penalty, above=0, hint=hint)
+        check_real("smoothness", self.smoothness, at_least=0)
         self._check_normals(labels, n_normals)
 
     def _check_normals(self, labels: PartialLabels, n_normals: int) -> None:

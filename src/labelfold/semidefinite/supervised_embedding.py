@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from labelfold.exceptions import DisconnectedGraphWarning, InputError
+from labelfold.checks import check_real
+from labelfold.exceptions import DisconnectedGraphWarning
 from labelfold.graph import NeighborGraph
 from labelfold.labels import PartialLabels
 from labelfold.methods import Declaration, declare
@@ -53,12 +53,11 @@ class SupervisedSemidefiniteEmbedding(Unfolder):
         Columns of the Gram matrix's factor, at least ``n_components``. "auto" begins with as many
         as classes, and adds columns while they are used.
     solver : {"lowrank", "conic"}, default="lowrank"
-        "conic" solves the convex programme, for up to 400 points; it has no use for ``start``,
-        ``max_iter`` and ``max_time``.
+        "conic" solves the convex program, for up to 400 points, and refuses more; it has no use
+        for ``start``, ``max_iter`` and ``max_time``.
     start : str or ndarray of shape (n_samples, any), default="auto"
-        Where the low-rank solver begins: "data", "geodesic" (as Isomap; "auto" takes it), "smooth"
-        (the best map made of smooth functions), "random", or coordinates such as an earlier
-        ``gram_factor_``.
+        Where the low-rank solver begins: "data", "geodesic" (as Isomap; "auto" takes it), "random",
+        or coordinates such as an earlier ``gram_factor_``.
     tol : float, default=1e-3
         Relative error of squared distances that is allowed, as root mean square and as median, of
         those to be kept and of those between medoids apart.
@@ -231,8 +230,7 @@ class SupervisedSemidefiniteEmbedding(Unfolder):
 
     def _check_parameters(self, labels: PartialLabels) -> None:
         super()._check_parameters(labels)
-        if not (isinstance(self.spread, Real) and 0 < float(self.spread) < np.inf):
-            raise InputError(f"spread={self.spread!r} must be a positive number, such as 10.0.")
+        check_real("spread", self.spread, above=0, hint=", such as 10.0")
 
 
 def _warn_of_bridges(found: ClassPairs, labels: PartialLabels) -> None:

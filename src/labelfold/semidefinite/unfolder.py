@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from numbers import Real
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,6 +20,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from labelfold.base import GraphEmbedder
+from labelfold.checks import check_choice, check_integer, check_real
 from labelfold.exceptions import InputError
 from labelfold.extend.local_average import LocalAverage
 from labelfold.extend.new_points import NewPoints
@@ -30,23 +31,28 @@ from labelfold.graph.furthest import furthest_points
 from labelfold.graph.local_pairs import local_pairs
 from labelfold.labels import PartialLabels
 from labelfold.progress import Progress
-from labelfold.semidefinite.dimension import gap_dimension
-from labelfold.semidefinite.history import History, columns_of
 from labelfold.solvers.certificates import UnfoldingCertificate
 from labelfold.solvers.conic import solve_conic
 from labelfold.solvers.lowrank import LowRankLimits, solve_lowrank
 from labelfold.solvers.lowrank.bound import DualBound, bound_from
 from labelfold.solvers.lowrank.distances import DistanceProblem, Spread, measure_errors
-from labelfold.solvers.lowrank.starts import geodesic_start, random_start, smooth_start
+from labelfold.solvers.lowrank.solver import Round
+from labelfold.solvers.lowrank.starts import geodesic_start, random_start
 from labelfold.threads import limit_threads, thread_limit
 
-__all__ = ["Unfolder", "furthest_spread", "leading_columns"]
+__all__ = ["Unfolder", "furthest_spread", "gap_dimension", "leading_columns"]
 
 Array = NDArray[np.float64]
+# Plain arrays by name: any reader of a pickle or a model file knows these.
+History: TypeAlias = dict[str, NDArray[Any]]
 
 SOLVERS = ("lowrank", "conic")
 REACHABLE = 1.5  # times the error that no map can go below: what a solve may hope for
 DATA_COLUMNS = 10  # principal components of the data that a start keeps
+# Of a spectrum: the share of the variance that its dimensions hold at the least, as a long strip
+# has a wide gap after its length already; and the part of the first eigenvalue below which gaps are
+# between errors of the solve.
+LEAST_SHARE, NOTHING = 0.99, 1e-6
 
 
 class Unfolder(GraphEmbedder):
@@ -61,7 +67,7 @@ class Unfolder(GraphEmbedder):
         "neighbor_search",
         "random_state",
     )
-    starts: ClassVar[tuple[str, ...]] = ("auto", "data", "geodesic", "smooth", "random")
+    starts: ClassVar[tuple[str, ...]] = ("auto", "data", "geodesic", "random")
     starts_on_rows: ClassVar[tuple[str, ...]] = ("data",)
 
     embedding_: Array
@@ -203,7 +209,7 @@ class Unfolder(GraphEmbedder):
             tol=self.tol,
             stopped_by=solution.stopped_by,
         )
-        return solution.R, certificate, columns_of(solution.history, problem)
+        return solution.R, certificate, _columns(solution.history, problem)
 
     def _solve_conic(
         self, problem: DistanceProblem, progress: Progress
@@ -246,8 +252,6 @@ class Unfolder(GraphEmbedder):
             return start
         if self.start == "data":
             return leading_columns(X, max(rank, DATA_COLUMNS), seed)
-        if self.start == "smooth":
-            return smooth_start(problem, rank)
         if self.start == "random":
             return random_start(problem, rank, seed=seed)
         return geodesic_start(problem, rank, seed=seed)
@@ -265,31 +269,23 @@ class Unfolder(GraphEmbedder):
         return self._new_points.predict(X, found)
 
     def _check_parameters(self, labels: PartialLabels) -> None:
+        n_components = 1
         if self.n_components != "auto":
             super()._check_parameters(labels)
-        n_components = 1 if self.n_components == "auto" else int(self.n_components)
-        is_integer = isinstance(self.rank, int | np.integer) and self.rank is not True
-        if self.rank != "auto" and not (is_integer and int(self.rank) >= n_components):
-            raise InputError(
-                f"rank={self.rank!r} must be 'auto' or an integer of at least n_components="
-                f"{n_components}."
-            )
-        if not isinstance(self.solver, str) or self.solver not in SOLVERS:
-            raise InputError(f"solver={self.solver!r} must be one of {', '.join(SOLVERS)}.")
+            n_components = int(self.n_components)
+        if self.rank != "auto":
+            check_integer("rank", self.rank, least=n_components, hint=" (n_components), or 'auto'")
+        check_choice("solver", self.solver, SOLVERS)
         if isinstance(self.start, str):
-            self._check_start(self.start)
-        if not (isinstance(self.tol, Real) and 0 < self.tol < 1):
-            raise InputError(f"tol={self.tol!r} must lie between 0 and 1, such as 1e-3.")
-        if not isinstance(self.max_iter, int | np.integer) or self.max_iter < 1:
-            raise InputError(f"max_iter={self.max_iter!r} must be an integer of at least 1.")
-        if self.max_time is not None and not self.max_time > 0:
-            raise InputError(f"max_time={self.max_time!r} must be positive seconds, or None.")
-
-    def _check_start(self, start: str) -> None:
-        if start not in self.starts:
-            raise InputError(f"start={start!r} must be one of {', '.join(self.starts)}.")
-        if start in self.starts_on_rows and self.metric == "precomputed":
-            raise InputError(f"start={start!r} needs rows, not distances: use start='geodesic'.")
+            check_choice("start", self.start, self.starts)
+            if self.start in self.starts_on_rows and self.metric == "precomputed":
+                raise InputError(
+                    f"start={self.start!r} needs rows, not distances: use start='geodesic'."
+                )
+        check_real("tol", self.tol, above=0, below=1, hint=", such as 1e-3")
+        check_integer("max_iter", self.max_iter, least=1)
+        if self.max_time is not None:
+            check_real("max_time", self.max_time, above=0, hint=" (seconds), or None")
 
 
 def furthest_spread(graph: NeighborGraph) -> Spread:
@@ -297,6 +293,24 @@ def furthest_spread(graph: NeighborGraph) -> Spread:
     furthest, _ = furthest_points(graph.index)
     pairs = np.column_stack([np.arange(graph.n_points), furthest])
     return Spread(pairs=pairs, weights=np.ones(graph.n_points))
+
+
+def gap_dimension(spectrum: NDArray[np.float64]) -> int:
+    """Return the number of eigenvalues before the largest ratio of one to the next.
+
+    Only numbers count that hold 99 % of the sum.
+
+    Parameters
+    ----------
+    spectrum : ndarray of shape (n,)
+        Nonnegative, descending.
+    """
+    if len(spectrum) == 0 or spectrum[0] <= 0:
+        return 1
+    values = np.maximum(spectrum, NOTHING * spectrum[0])
+    ratios = values / np.append(values[1:], values[-1])
+    enough = np.cumsum(spectrum) >= LEAST_SHARE * np.sum(spectrum)
+    return int(np.argmax(np.where(enough, ratios, 0.0))) + 1
 
 
 def leading_columns(X: Any, n_columns: int, seed: int) -> Array:
@@ -316,3 +330,15 @@ def _advice(certificate: UnfoldingCertificate) -> str:
         "tolerance": "raise rank, or tol",
     }
     return f"The unfolding is {certificate} To go on: {ways[certificate.stopped_by]}."
+
+
+def _columns(rounds: Sequence[Round], problem: DistanceProblem) -> History:
+    """Return ``history_`` from rounds, which count in units of the median edge length."""
+    _, unit = problem.without_zero_edges().problem.scaled()
+    return {
+        "n_iter": np.array([one.n_iter for one in rounds], dtype=np.int64),
+        "seconds": np.array([one.seconds for one in rounds], dtype=np.float64),
+        "rank": np.array([one.rank for one in rounds], dtype=np.int64),
+        "objective": unit**2 * np.array([one.objective for one in rounds], dtype=np.float64),
+        "error": np.array([one.error for one in rounds], dtype=np.float64),
+    }

@@ -42,12 +42,11 @@ class MaximumVarianceUnfolding(Unfolder):
         not suffice: a roll of 1,500 points can't be kept in 2, and hardly in 3. "auto" adds
         columns while they are used.
     solver : {"lowrank", "conic"}, default="lowrank"
-        "conic" solves the convex programme, for up to 400 points; it has no use for ``start``,
-        ``max_iter`` and ``max_time``.
+        "conic" solves the convex program, for up to 400 points, and refuses more; it has no use
+        for ``start``, ``max_iter`` and ``max_time``.
     start : str or ndarray of shape (n_samples, any), default="auto"
-        Where the low-rank solver begins: "data", "geodesic" (as Isomap; "auto" takes it), "smooth"
-        (the best map made of smooth functions), "random", or coordinates such as an earlier
-        ``gram_factor_``.
+        Where the low-rank solver begins: "data", "geodesic" (as Isomap; "auto" takes it), "random",
+        or coordinates such as an earlier ``gram_factor_``.
     tol : float, default=1e-3
         Relative error of squared distances that is allowed, as root mean square and as median.
     max_iter : int, default=20_000
@@ -159,12 +158,11 @@ class FurthestNeighborUnfolding(Unfolder):
         not suffice: a roll of 1,500 points can't be kept in 2, and hardly in 3. "auto" adds
         columns while they are used.
     solver : {"lowrank", "conic"}, default="lowrank"
-        "conic" solves the convex programme, for up to 400 points; it has no use for ``start``,
-        ``max_iter`` and ``max_time``.
+        "conic" solves the convex program, for up to 400 points, and refuses more; it has no use
+        for ``start``, ``max_iter`` and ``max_time``.
     start : str or ndarray of shape (n_samples, any), default="auto"
-        Where the low-rank solver begins: "data", "geodesic" (as Isomap; "auto" takes it), "smooth"
-        (the best map made of smooth functions), "random", or coordinates such as an earlier
-        ``gram_factor_``.
+        Where the low-rank solver begins: "data", "geodesic" (as Isomap; "auto" takes it), "random",
+        or coordinates such as an earlier ``gram_factor_``.
     tol : float, default=1e-3
         Relative error of squared distances that is allowed, as root mean square and as median.
     max_iter : int, default=20_000

@@ -168,13 +168,6 @@ def test_zero_eigenvectors_are_the_components():
     np.testing.assert_array_equal(pairs.vectors != 0, expected)
 
 
-def test_basis_of_a_common_eigenspace_does_not_depend_on_the_solver():
-    a, b = (
-        smallest_eigenpairs(SparseAdjacency(cycle(90)), 5, solver=s) for s in ("dense", "chebyshev")
-    )
-    np.testing.assert_allclose(a.vectors, b.vectors, atol=1e-8)
-
-
 def test_node_of_next_to_no_degree_lies_among_its_neighbours():
     W = np.pad(cycle(30).toarray(), (0, 1))
     W[30, [3, 8, 9]] = W[[3, 8, 9], 30] = 1e-100
@@ -201,17 +194,6 @@ def test_no_convergence_warns_with_numbers():
 def test_bad_arguments(arguments, message):
     with pytest.raises(ValueError, match=message):
         smallest_eigenpairs(SparseAdjacency(path(10)), **arguments)
-
-
-def test_progress_is_reported():
-    seen = []
-    smallest_eigenpairs(
-        SparseAdjacency(grid(40, 40)),
-        4,
-        solver="arpack",
-        progress=lambda stage, done, total=None, note="": seen.append((stage, done)),
-    )
-    assert {stage for stage, _ in seen} == {"eigenpairs"}
 
 
 def random_graph(seed):

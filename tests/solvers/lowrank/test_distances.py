@@ -10,7 +10,6 @@ from labelfold.solvers.lowrank.distances import (
     edge_laplacian,
     measure_errors,
 )
-from labelfold.solvers.lowrank.sides import HalfSpaces
 
 RNG = np.random.default_rng(0)
 
@@ -48,12 +47,6 @@ def test_violations_of_caps_are_one_sided():
     assert free.violations(R) == pytest.approx([-1, 2, -1])
     capped = DistanceProblem(3, edges, squares, Spread(1.0), is_cap=np.array([True, True, False]))
     assert capped.violations(R) == pytest.approx([0, 2, -1])
-
-
-def test_half_spaces():
-    R = np.array([[0.5, -1.0], [2.0, 0.1]])
-    halves = HalfSpaces(np.array([0, 1]), np.array([1, 0]), np.array([-1.0, 1.0]), 0.25)
-    assert halves.slacks(R) == pytest.approx([0.75, 1.75])
 
 
 class TestWithoutZeroEdges:

@@ -103,16 +103,13 @@ def test_multipliers_are_forces_in_the_problems_order():
 
 def test_descent_ends_where_the_gradient_vanishes():
     problem, R, y, factors = make_problem(3)
-    descent = start(problem, R, y, factors)
+    before, descent = R.copy(), start(problem, R, y, factors)
     descent.run(2000, 1e-8)
     assert np.linalg.norm(descent.G) <= 1e-8
-
-
-def test_the_start_is_not_written_to():
-    problem, R, y, factors = make_problem(4)
-    before = R.copy()
-    start(problem, R, y, factors).run(5, 0.0)
     assert np.array_equal(R, before)
+    descent.run(3000, 0.0)  # far beyond what rounding allows
+    assert np.isfinite(descent.R).all()
+    assert formula(problem, descent.R, y, factors) <= formula(problem, R, y, factors)
 
 
 def test_threads_change_no_bit(monkeypatch):
@@ -123,14 +120,6 @@ def test_threads_change_no_bit(monkeypatch):
         for descent in ones:
             descent.run(20, 0.0)
     assert np.array_equal(ones[0].R, ones[1].R)
-
-
-def test_without_any_decrease_a_step_is_refused():
-    problem, R, y, factors = make_problem(6)
-    descent = start(problem, R, y, factors)
-    descent.run(3000, 0.0)  # far beyond what rounding allows
-    assert np.isfinite(descent.R).all()
-    assert formula(problem, descent.R, y, factors) <= formula(problem, R, y, factors)
 
 
 class TestSmoothnessAndSoftSides:
@@ -188,26 +177,6 @@ class TestSmoothnessAndSoftSides:
     def even(self, problem):
         return replace(problem, smoothness=0.0)
 
-    @pytest.mark.parametrize("seed", range(3))
-    def test_the_polynomial_along_a_direction(self, seed):
-        """Of everything but the walls, which are not polynomials."""
-        problem, R, y, factors = self.problem(seed, with_caps=False)
-        P = np.random.default_rng(seed + 10).standard_normal(R.shape)
-        lagrangian = AugmentedLagrangian(problem, Team(1), self.TENSION)
-        s = lagrangian.stiffness(SIGMA, factors)
-        t = lagrangian.forces(R, y.edges, s)
-        b, c = np.empty(lagrangian.n_bars), np.empty(lagrangian.n_bars)
-        coefficients = lagrangian.trace(R, P, t, s, b, c)
-        open_ = replace(problem, sides=None)
-
-        def along(a):
-            moved = R + a * P
-            return formula(open_, moved, y, factors) + self.roughness(problem, moved)
-
-        for a in (-1.0, 0.3, 2.0):
-            expected = along(a) - along(0.0)
-            assert coefficients @ a ** np.arange(1, 5) == pytest.approx(expected, rel=1e-9)
-
     @pytest.mark.parametrize("force", [40.0, np.inf])
     @pytest.mark.parametrize("seed", range(3))
     def test_a_step_ends_at_a_minimum_along_its_direction(self, seed, force):
@@ -252,40 +221,6 @@ class TestSmoothnessAndSoftSides:
         assert costs(hard) == pytest.approx(rough)
         assert costs(replace(problem, sides=None)) == 0.0  # no axes to be smooth along
 
-    def test_usual_costs_are_those_of_an_edge_length_throughout(self):
-        problem, _, _, _ = self.problem(2)
-        rough = self.TENSION * self.WEIGHT * len(problem.edges) * 2
-        soft = self.TENSION * self.FORCE * 3
-        hard = replace(problem, sides=replace(problem.sides, force=np.inf))
-        for one, expected in (
-            (problem, rough + soft),
-            (self.even(problem), soft),
-            (hard, rough),
-            (self.even(hard), 0.0),
-            (replace(problem, sides=None), 0.0),
-        ):
-            lagrangian = AugmentedLagrangian(one, Team(1), self.TENSION)
-            assert lagrangian.usual_costs == pytest.approx(expected)
-
-    def test_curvature_is_the_mean_of_the_hessian_over_columns(self):
-        """Smoothness bends two columns of three, by twice its weight."""
-        problem, _, y, factors = self.problem(0, with_caps=False)
-        A = []
-        for one in (problem, self.even(problem), replace(self.even(problem), sides=None)):
-            lagrangian = AugmentedLagrangian(one, Team(1), self.TENSION)
-            s = lagrangian.stiffness(SIGMA, factors)
-            A.append(lagrangian.curvature(np.abs(y.edges), s, SIGMA, 3).toarray())
-        bent, counts = A[0] - A[1], np.zeros((9, 9))
-        for i, j in problem.edges:
-            counts[i, j] -= 1
-            counts[j, i] -= 1
-        counts -= np.diag(counts.sum(axis=1))
-        assert bent == pytest.approx(2 * self.WEIGHT * self.TENSION * 2 / 3 * counts)
-        walls = A[1] - A[2]  # of points 0 and 3, the latter with two
-        assert np.count_nonzero(np.abs(walls) > 1e-9) == 2
-        assert walls[3, 3] == pytest.approx(2 * walls[0, 0])
-        assert SIGMA / 3 <= walls[0, 0] <= 2 * SIGMA / 3 + 1e-9  # the Hessian's mean, or twice it
-
 
 class TestCurvature:
     def test_is_the_mean_of_the_hessian_over_directions(self):
@@ -301,15 +236,6 @@ class TestCurvature:
         u *= np.sqrt(problem.squares[0]) / np.linalg.norm(u, axis=1)[:, None]
         block = 2 * t[0] * np.eye(rank) + 4 * s[0] * np.einsum("ni,nj->ij", u, u) / len(u)
         assert -A[i, j] == pytest.approx(np.trace(block) / rank, rel=1e-6)
-
-    def test_slack_ropes_do_not_count(self):
-        problem, _, _, factors = make_problem(1, with_walls=False)
-        lagrangian = AugmentedLagrangian(problem, Team(1))
-        s = lagrangian.stiffness(SIGMA, factors)
-        t = np.full(lagrangian.n_bars, -1.0)
-        A = lagrangian.curvature(t, s, SIGMA, 3).toarray()
-        for (i, j), is_cap in zip(problem.edges, problem.caps, strict=True):
-            assert (A[i, j] == 0) == is_cap
 
 
 def test_factors_of_sheets_are_sparse_and_of_clouds_are_not():

@@ -20,7 +20,6 @@ from labelfold.solvers.lowrank import (
     solve_lowrank,
     solver,
 )
-from labelfold.solvers.lowrank.solver import _Columns, principal
 
 EXACT = LowRankLimits(tol=1e-6, objective_tol=1e-7)
 
@@ -109,16 +108,6 @@ class TestClosedForms:
         solution = solve_lowrank(problem, np.random.default_rng(0).standard_normal((10, 2)))
         x = 1e-6 * (np.arange(10) - 4.5)
         assert solution.objective == pytest.approx(x @ x, rel=1e-2)
-
-    def test_half_spaces_are_respected(self):
-        """Two points at distance 2 on either side of a wall, a margin of 0.7 away from it."""
-        halves = HalfSpaces(np.array([0, 1]), np.array([0, 0]), np.array([1.0, -1.0]), 0.7)
-        problem = DistanceProblem(2, np.array([[0, 1]]), np.array([4.0]), Spread(), sides=halves)
-        rng = np.random.default_rng(0)
-        solution = solve_lowrank(problem, rng.standard_normal((2, 2)), rank=2, limits=EXACT)
-        assert solution.converged
-        assert np.all(halves.slacks(solution.R) >= -1e-5)
-        assert problem.lengths(solution.R) == pytest.approx([4.0], rel=1e-4)
 
     def test_a_wall_no_map_can_respect_is_reported(self):
         halves = HalfSpaces(np.array([0, 1]), np.array([0, 0]), np.array([1.0, -1.0]), 5.0)
@@ -301,22 +290,12 @@ class TestFeasibilityProblems:
     def problem(self, **more):
         return DistanceProblem(2, np.array([[0, 1]]), np.ones(1), **more)
 
-    def test_what_is_one(self):
-        assert self.problem(spread=Spread()).is_feasibility
-        assert self.problem(spread=Spread(), sides=self.HALVES).is_feasibility
-
     def test_the_first_map_that_satisfies_all_is_taken(self):
         """No objective has to come to rest, which takes five rounds."""
         problem = self.problem(spread=Spread(), sides=self.HALVES)
         solution = solve_lowrank(problem, np.random.default_rng(0).standard_normal((2, 2)))
         assert solution.converged
         assert len(solution.history) < solver.SETTLED
-
-    def test_what_is_none(self):
-        soft = replace(self.HALVES, force=1.0)
-        assert not self.problem(spread=Spread(1.0), sides=self.HALVES).is_feasibility
-        assert not self.problem(spread=Spread(), sides=soft).is_feasibility
-        assert not self.problem(spread=Spread(), sides=self.HALVES, smoothness=0.1).is_feasibility
 
     def test_sides_and_smoothness_survive_scaling_and_merging(self):
         edges, squares = np.array([[0, 1], [1, 2]]), np.array([0.0, 4.0])
@@ -329,43 +308,6 @@ class TestFeasibilityProblems:
         assert unit == 2
         assert scaled.sides.margin == 0.25
         assert scaled.smoothness == 0.3
-
-
-class TestPrincipal:
-    R = np.random.default_rng(0).standard_normal((20, 4)) @ np.diag([1, 2, 3, 4.0]) + 5
-
-    def test_axes_stay_and_the_others_are_principal(self):
-        turned = principal(self.R, 1)
-        others = turned[:, 1:]
-        assert np.array_equal(turned[:, 0], self.R[:, 0])
-        assert others.mean(axis=0) == pytest.approx(np.zeros(3), abs=1e-12)
-        products = others.T @ others
-        assert products == pytest.approx(np.diag(np.diag(products)), abs=1e-9)
-        assert np.all(np.diff(np.diag(products)) <= 0)
-        assert centred_gram(turned) == pytest.approx(centred_gram(self.R))
-
-    def test_without_axes_all_are_turned(self):
-        products = principal(self.R).T @ principal(self.R)
-        assert products == pytest.approx(np.diag(np.diag(products)), abs=1e-9)
-        assert centred_gram(principal(self.R)) == pytest.approx(centred_gram(self.R))
-
-    def test_columns_leave_axes_alone(self):
-        halves = HalfSpaces(np.array([0]), np.array([0]), np.array([1.0]), 0.1)
-        edges = np.column_stack([np.arange(19), np.arange(1, 20)])
-        problem = DistanceProblem(20, edges, np.ones(19), Spread(1.0), sides=halves)
-        R = self.R * [0, 1, 1, 1e-9] + [0.1, 0, 0, 0]
-        for rank in (2, 4, None):
-            columns = _Columns(problem, rank, seed=0)
-            assert np.array_equal(columns.begin(R)[:, 0], R[:, 0])
-            for error in (1e-4, 10.0):  # the axis is weak beside the latter, and not revived
-                assert np.array_equal(columns.tend(R, error)[:, 0], R[:, 0])
-                assert np.array_equal(columns.used(R, error)[:, 0], R[:, 0])
-        assert _Columns(problem, None, seed=0).used(1e-6 * R, 1.0).shape == (20, 1)
-
-    def test_there_is_a_column_for_every_axis(self):
-        halves = HalfSpaces(np.array([0, 1, 2]), np.arange(3), np.ones(3), 0.1)
-        problem = DistanceProblem(3, np.array([[0, 1], [1, 2]]), np.ones(2), Spread(), sides=halves)
-        assert _Columns(problem, None, seed=0).begin(np.ones((3, 1))).shape[1] >= 3
 
 
 class TestAgainstTheConvexOptimum:
@@ -430,34 +372,6 @@ class TestRoll:
         assert solution.errors.rms_squared <= 1e-3
 
 
-class TestColumns:
-    def problem(self):
-        return roll_problem(60)[1]
-
-    def test_dead_ones_are_revived_below_the_violation(self):
-        R = np.zeros((60, 4))
-        R[:, 0] = np.arange(60.0)
-        tended = _Columns(self.problem(), 4, seed=0).tend(R, 1e-4)
-        sizes = np.mean(tended**2, axis=0)
-        assert sizes[0] == pytest.approx(np.var(R[:, 0]))
-        assert np.all((sizes[1:] > 1e-7) & (sizes[1:] < 1e-5))
-
-    def test_more_are_added_while_all_are_used(self):
-        R = np.random.default_rng(0).standard_normal((60, 4))
-        assert _Columns(self.problem(), None, seed=0).tend(R, 1e-4).shape == (60, 7)
-        assert _Columns(self.problem(), 4, seed=0).tend(R, 1e-4).shape == (60, 4)
-
-    def test_idle_ones_are_dropped_where_the_rank_is_free(self):
-        R = np.random.default_rng(0).standard_normal((60, 4)) * [1, 1, 1e-4, 1e-4]
-        assert _Columns(self.problem(), None, seed=0).used(R, 1e-4).shape == (60, 2)
-        assert _Columns(self.problem(), 4, seed=0).used(R, 1e-4).shape == (60, 4)
-
-    def test_a_start_keeps_its_strongest_columns(self):
-        R = np.random.default_rng(0).standard_normal((60, 6)) * [1, 9, 1, 1, 8, 1]
-        kept = _Columns(self.problem(), 2, seed=0).begin(R)
-        assert np.sum(kept**2) > 0.9 * np.sum(R[:, [1, 4]] ** 2)
-
-
 class TestLimits:
     def test_iterations(self):
         X, problem = roll_problem(150)
@@ -481,18 +395,6 @@ class TestLimits:
         solution = solve_lowrank(DistanceProblem(8, edges, squares, Spread(1.0)), X, rank=1)
         assert solution.stopped_by == "standstill"
         assert solution.errors.rms_squared > 0.1
-
-    def test_progress_tells_objective_and_error(self):
-        X, problem = roll_problem(60)
-        notes = []
-
-        def progress(stage, done, total=None, note=""):
-            notes.append((stage, done, total, note))
-
-        solution = solve_lowrank(problem, X, progress=progress)
-        assert len(notes) == len(solution.history)
-        assert notes[-1][0] == "unfolding"
-        assert "distance error" in notes[-1][3]
 
     def test_pieces_are_refused(self):
         problem = DistanceProblem(4, np.array([[0, 1], [2, 3]]), np.ones(2), Spread(1.0))

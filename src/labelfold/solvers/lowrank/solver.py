@@ -31,9 +31,10 @@ from labelfold.solvers.lowrank.descent import (
 )
 from labelfold.solvers.lowrank.distances import DistanceProblem, Merger, measure_errors
 from labelfold.solvers.lowrank.lagrangian import AugmentedLagrangian, Multipliers
+from labelfold.solvers.lowrank.starts import Columns, principal
 from labelfold.threads import Team, limit_threads
 
-__all__ = ["LowRankLimits", "LowRankSolution", "Round", "principal", "solve_lowrank"]
+__all__ = ["LowRankLimits", "LowRankSolution", "Round", "solve_lowrank"]
 
 Array = NDArray[np.float64]
 
@@ -55,10 +56,6 @@ RESTORABLE = 8.0  # times the tolerance: errors that restoration may mend
 POLISH_ROUNDS, POLISH_STEPS = 5, 100
 TOO_LONG = 1e3  # edges of a start, in root mean squares of what they ought to be
 BOUND_ROUNDS, BOUND_STEPS, BOUND_STIFFNESS = 2, 300, 10.0
-# Mean square of a column, relative to the violation, below which it is revived, and of the noise
-# that revives it.
-WEAK, NOISE = 0.1, 1e-2
-SPARE = 3  # columns that rank "auto" keeps beyond those in use
 
 
 @dataclass(frozen=True)
@@ -181,17 +178,10 @@ def solve_lowrank(
         )
     # Threads of BLAS would change the last bits, and lose more than they gain on such small blocks.
     with Team(n_threads) as team, limit_threads(1, user_api="blas"):
-        rounds = _Rounds(scaled, _Columns(scaled, rank, seed), limits, team, progress)
+        rounds = _Rounds(scaled, Columns(scaled, rank, seed), limits, team, progress)
         rounds.R = rounds.columns.begin(_tamed(merger.merge_points(start) / unit, scaled))
         stopped_by = rounds.run()
     return rounds.solution(stopped_by, problem, merger, unit)
-
-
-def principal(R: Array, n_axes: int = 0) -> Array:
-    """Centre R and turn it to its principal axes, the longest first; leave the first columns."""
-    others = R[:, n_axes:] - R[:, n_axes:].mean(axis=0)
-    turned = others @ np.linalg.eigh(others.T @ others)[1][:, ::-1]
-    return np.hstack([R[:, :n_axes], turned])
 
 
 class _Rounds:
@@ -200,7 +190,7 @@ class _Rounds:
     def __init__(
         self,
         problem: DistanceProblem,
-        columns: _Columns,
+        columns: Columns,
         limits: LowRankLimits | None,
         team: Team,
         progress: Progress,
@@ -420,54 +410,6 @@ class _Rounds:
             stopped_by=stopped_by,
             history=tuple(self.history),
         )
-
-
-class _Columns:
-    """The columns of R: as many as the tight problem needs, not the loose one.
-
-    While edges are soft, few dimensions are of use, and the others die out; they would stay dead,
-    since a column of zeros has no gradient. So weak columns are given noise well below the
-    violation, and where the rank may grow there are always some to spare: the staircase of Burer
-    and Monteiro. Columns that are normals of sides are not turned.
-    """
-
-    def __init__(self, problem: DistanceProblem, rank: int | None, seed: int) -> None:
-        self._n_axes, self._rank = problem.n_axes, rank
-        # Where no map but the best is stable (Burer and Monteiro).
-        enough = int(np.ceil(np.sqrt(2 * len(problem.edges)))) + 1
-        self._most = max(min(problem.n_points - 1, enough), 1)
-        self._noise = np.random.default_rng(seed)
-
-    def begin(self, start: Array) -> Array:
-        """Return the start with a first number of columns, the strongest if there were more."""
-        rank = self._rank or min(max(start.shape[1], 3) + SPARE, self._most)
-        rank = max(rank, self._n_axes)
-        if start.shape[1] > rank:
-            start = principal(start, self._n_axes)[:, :rank]
-        missing = rank - start.shape[1]
-        return np.hstack([start, 1e-3 * self._noise.standard_normal((len(start), missing))])
-
-    def tend(self, R: Array, error: float) -> Array:
-        """Revive columns that died out; add more where the rank may grow and all are in use."""
-        R = principal(R, self._n_axes)
-        weak = np.mean(R**2, axis=0) < WEAK * error
-        weak[: self._n_axes] = False
-        if self._rank is None and np.sum(weak) < SPARE:
-            added = max(min(SPARE, self._most - R.shape[1]), 0)
-            R = np.hstack([R, np.zeros((len(R), added))])
-            weak = np.append(weak, np.ones(added, dtype=bool))
-        noise = self._noise.standard_normal((len(R), int(np.sum(weak))))
-        R[:, weak] += np.sqrt(NOISE * error) * noise
-        return R
-
-    def used(self, R: Array, error: float) -> Array:
-        """Return R, where the rank is ours to choose without the columns that are mere noise."""
-        if self._rank is not None:
-            return R
-        R = principal(R, self._n_axes)
-        used = np.mean(R**2, axis=0) >= WEAK * error
-        used[: max(self._n_axes, 1)] = True
-        return R[:, used]
 
 
 def _force_unit(problem: DistanceProblem, unit: float) -> float:

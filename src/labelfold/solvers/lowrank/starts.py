@@ -1,28 +1,27 @@
-"""Where the low-rank solver may begin; a start need not keep any distance.
+"""Where R begins, and the columns that it gains and loses on the way.
 
-All of them see the edges only, so that they serve any metric; a data matrix is a start as it is.
+A start need not keep any distance. Both kinds here see the edges only, so that they serve any
+metric; a data matrix is a start as it is.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg import eigh
-from scipy.optimize import minimize
 from scipy.sparse.csgraph import dijkstra
 
-from labelfold.solvers.eigen import smallest_eigenpairs
-from labelfold.solvers.lowrank.distances import DistanceProblem, edge_laplacian
+from labelfold.solvers.lowrank.distances import DistanceProblem
 
-__all__ = ["geodesic_start", "random_start", "smooth_start"]
+__all__ = ["Columns", "geodesic_start", "principal", "random_start"]
 
 Array = NDArray[np.float64]
 
 N_LANDMARKS = 200
-N_SMOOTH = 10  # eigenvectors of the Laplacian; Weinberger et al. use 10 as well
+# Mean square of a column, relative to the violation, below which it is revived, and of the noise
+# that revives it.
+WEAK, NOISE = 0.1, 1e-2
+SPARE = 3  # columns that rank "auto" keeps beyond those in use
 
 
 def random_start(problem: DistanceProblem, rank: int, *, seed: int = 0) -> Array:
@@ -61,54 +60,56 @@ def geodesic_start(problem: DistanceProblem, rank: int, *, seed: int = 0) -> Arr
     return R / 2
 
 
-def smooth_start(problem: DistanceProblem, rank: int) -> Array:
-    """Return the best map made of the smoothest functions on the graph.
+class Columns:
+    """The columns of R: as many as the tight problem needs, not the loose one.
 
-    Weinberger, Sha, Zhu and Saul (2007) solve a small semidefinite programme for K = Q A Q^T, Q the
-    first eigenvectors of the graph's Laplacian, with violated distances as a penalty. Here A = Z
-    Z^T, and a few dozen numbers are found by L-BFGS; the Laplacian's weights are 1 / d, so that Q
-    varies evenly along the edges.
+    While edges are soft, few dimensions are of use, and the others die out; they would stay dead,
+    since a column of zeros has no gradient. So weak columns are given noise well below the
+    violation, and where the rank may grow there are always some to spare: the staircase of Burer
+    and Monteiro. Columns that are normals of sides are not turned.
     """
-    scaled, unit = problem.scaled()
-    n, edges, d = scaled.n_points, scaled.edges, scaled.squares
-    n_smooth = min(N_SMOOTH, n - 1)
-    L = edge_laplacian(n, edges, 1 / np.maximum(d, 1e-6))
-    smoothest = smallest_eigenpairs(_EdgeWeights(L), n_smooth + 1, normalization="none")
-    Q = smoothest.vectors[:, 1:]
-    among = Q[edges[:, 0]] - Q[edges[:, 1]]
-    objective = Q.T @ scaled.spread.product(Q)
-    # The tension that holds the objective on uniform edges, at a stretch of about one half.
-    worth = float(eigh(objective, Q.T @ (L @ Q), eigvals_only=True)[-1]) or 1.0
-    Z0 = np.linalg.lstsq(Q, random_start(scaled, min(rank, n_smooth)), rcond=None)[0]
-    shape = Z0.shape
 
-    def value(z: Array) -> tuple[float, Array]:
-        Z = z.reshape(shape)
-        U, CZ = among @ Z, objective @ Z
-        h = np.sum(U**2, axis=1) - d
-        gradient = 4 * worth * among.T @ (h[:, None] * U) - 2 * CZ
-        return float(worth * h @ h - np.sum(Z * CZ)), gradient.ravel()
+    def __init__(self, problem: DistanceProblem, rank: int | None, seed: int) -> None:
+        self._n_axes, self._rank = problem.n_axes, rank
+        # Where no map but the best is stable (Burer and Monteiro).
+        enough = int(np.ceil(np.sqrt(2 * len(problem.edges)))) + 1
+        self._most = max(min(problem.n_points - 1, enough), 1)
+        self._noise = np.random.default_rng(seed)
 
-    found = minimize(value, Z0.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 500})
-    R = np.zeros((n, rank))
-    R[:, : shape[1]] = Q @ found.x.reshape(shape)
-    return R * unit
+    def begin(self, start: Array) -> Array:
+        """Return the start with a first number of columns, the strongest if there were more."""
+        rank = self._rank or min(max(start.shape[1], 3) + SPARE, self._most)
+        rank = max(rank, self._n_axes)
+        if start.shape[1] > rank:
+            start = principal(start, self._n_axes)[:, :rank]
+        missing = rank - start.shape[1]
+        return np.hstack([start, 1e-3 * self._noise.standard_normal((len(start), missing))])
+
+    def tend(self, R: Array, error: float) -> Array:
+        """Revive columns that died out; add more where the rank may grow and all are in use."""
+        R = principal(R, self._n_axes)
+        weak = np.mean(R**2, axis=0) < WEAK * error
+        weak[: self._n_axes] = False
+        if self._rank is None and np.sum(weak) < SPARE:
+            added = max(min(SPARE, self._most - R.shape[1]), 0)
+            R = np.hstack([R, np.zeros((len(R), added))])
+            weak = np.append(weak, np.ones(added, dtype=bool))
+        noise = self._noise.standard_normal((len(R), int(np.sum(weak))))
+        R[:, weak] += np.sqrt(NOISE * error) * noise
+        return R
+
+    def used(self, R: Array, error: float) -> Array:
+        """Return R, where the rank is ours to choose without the columns that are mere noise."""
+        if self._rank is not None:
+            return R
+        R = principal(R, self._n_axes)
+        used = np.mean(R**2, axis=0) >= WEAK * error
+        used[: max(self._n_axes, 1)] = True
+        return R[:, used]
 
 
-@dataclass(frozen=True, eq=False)
-class _EdgeWeights:
-    """The graph of a Laplacian, as the eigensolver wants it."""
-
-    laplacian: sp.csr_array
-
-    @property
-    def size(self) -> int:
-        return int(self.laplacian.shape[0])
-
-    @property
-    def degrees(self) -> Array:
-        return np.asarray(self.laplacian.diagonal())
-
-    def product(self, block: Array) -> Array:
-        own = self.degrees if block.ndim == 1 else self.degrees[:, None]
-        return np.asarray(own * block - self.laplacian @ block)
+def principal(R: Array, n_axes: int = 0) -> Array:
+    """Centre R and turn it to its principal axes, the longest first; leave the first columns."""
+    others = R[:, n_axes:] - R[:, n_axes:].mean(axis=0)
+    turned = others @ np.linalg.eigh(others.T @ others)[1][:, ::-1]
+    return np.hstack([R[:, :n_axes], turned])

@@ -1,3 +1,5 @@
+"""How a solve went, as every unfolding keeps it."""
+
 from __future__ import annotations
 
 import pickle
@@ -15,9 +17,6 @@ from labelfold import (
     SupervisedSemidefiniteEmbedding,
 )
 from labelfold.datasets import make_swiss_roll
-from labelfold.semidefinite.history import columns_of
-from labelfold.solvers.lowrank import solve_lowrank
-from labelfold.solvers.lowrank.distances import DistanceProblem, Spread
 
 COLUMNS = ["n_iter", "seconds", "rank", "objective", "error"]
 MODELS = [
@@ -85,26 +84,3 @@ def test_conic_solver_has_none_even_after_a_fit_that_had_one(roll):
     assert model.history_ is not None
     model.set_params(solver="conic").fit(X[:40])
     assert model.history_ is None
-
-
-def test_all_but_seconds_is_reproducible(roll):
-    X, _ = roll
-    one, other = (MaximumVarianceUnfolding(random_state=0).fit(X).history_ for _ in range(2))
-    for name in COLUMNS:
-        if name != "seconds":
-            np.testing.assert_array_equal(one[name], other[name])
-
-
-def test_columns_are_those_of_the_rounds():
-    # A chain with one edge of length 0: two points are one for the solver.
-    squares = np.array([16.0, 0.0, 36.0, 36.0])
-    edges = np.array([[0, 1], [1, 2], [2, 3], [3, 4]])
-    problem = DistanceProblem(5, edges, squares, Spread(variance=1.0))
-    solution = solve_lowrank(problem, np.arange(10.0).reshape(5, 2), rank=2)
-    columns = columns_of(solution.history, problem)
-    np.testing.assert_array_equal(columns["rank"], [one.rank for one in solution.history])
-    np.testing.assert_array_equal(columns["error"], [one.error for one in solution.history])
-    assert columns["n_iter"][-1] == solution.n_iter
-    # Unfolded it lies straight: 0, 4, 4, 10, 16.
-    straight = np.var([0.0, 4.0, 4.0, 10.0, 16.0]) * 5
-    assert columns["objective"][-1] == pytest.approx(straight, rel=1e-3)
