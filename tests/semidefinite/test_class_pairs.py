@@ -151,7 +151,7 @@ def test_precomputed_distances(store):
 
 def test_precomputed_distances_to_neighbours_only_do_not_suffice():
     distances = NeighborGraph.build(X, n_neighbors=30).distances
-    with pytest.raises(ValueError, match=r"20 points labelled 0 in y: .* medoids need all"):
+    with pytest.raises(ValueError, match=r"20 points labelled 0 in y: .* all are needed here"):
         find(distances, Y, metric="precomputed")
     few = NeighborGraph.build(X, n_neighbors=4).distances
     with pytest.raises(ValueError, match=r"20 points labelled 0 in y: .* fewer than n_neighbors=3"):

@@ -110,7 +110,7 @@ def find_class_pairs(graph: NeighborGraph, labels: PartialLabels) -> ClassPairs:
         try:
             kept, joints = _one_class(own, graph.recipe.n_neighbors)
             middle = medoid(own)
-        except ValueError as error:
+        except InputError as error:
             name = labels.classes.tolist()[code]
             raise InputError(
                 f"Among the {len(rows)} points labelled {name!r} in y: {error}"
