@@ -173,20 +173,6 @@ class TestMemory:
         with pytest.raises(TableError, match="needs more memory than there is"):
             read_table(write(TEXT))
 
-    def test_available(self, tmp_path, monkeypatch):
-        assert memory.available_memory() is None or memory.available_memory() > 1e6
-        info, limit = tmp_path / "meminfo", tmp_path / "max"
-        monkeypatch.setattr(memory, "MEMORY_INFO", info)
-        monkeypatch.setattr(memory, "CONTAINER_LIMITS", (limit, tmp_path / "none"))
-        info.write_text("MemTotal: 9 kB\nMemAvailable:   4 kB\n")
-        assert memory.available_memory() == 4096
-        limit.write_text("1000\n")
-        assert memory.available_memory() == 1000
-        limit.write_text("max\n")
-        assert memory.available_memory() == 4096
-        info.unlink()
-        assert memory.available_memory() is None or memory.available_memory() > 1e6
-
 
 def test_file_that_is_not_there(tmp_path):
     with pytest.raises(TableError, match=r"none\.csv: No such file or directory: check the name"):

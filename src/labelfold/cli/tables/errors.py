@@ -6,14 +6,13 @@ import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+from labelfold.exceptions import InputError
+
 LONGEST_SHOWN = 40
 
 
-class TableError(ValueError):
-    """A file that cannot be read or written as asked: one line with the place and the way out.
-
-    As a ValueError it ends a command with exit code 2.
-    """
+class TableError(InputError):
+    """A file that cannot be read or written as asked: one line with the place and the way out."""
 
 
 @contextmanager

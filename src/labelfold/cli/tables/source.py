@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import IO
 
 from labelfold.cli.tables.errors import TableError
-from labelfold.cli.tables.memory import available_memory, in_words
+from labelfold.cli.tables.memory import in_words
+from labelfold.memory import available_memory
 
 STANDARD_INPUT = "-"
 GZIP_MAGIC = b"\x1f\x8b"
@@ -128,7 +129,7 @@ def _read_up_to(stream: IO[bytes], max_bytes: int, origin: str) -> bytes:
         n_bytes += len(piece)
         if n_bytes > max_bytes:
             raise _too_large(origin, max_bytes)
-        if available is not None and 2 * n_bytes > available:  # joining needs it twice
+        if 2 * n_bytes > available:  # joining needs it twice
             raise TableError(
                 f"{origin}: more than {in_words(n_bytes)} and no end, where {in_words(available)} "
                 "of memory were free: unpack the file to disk, or take fewer rows."
