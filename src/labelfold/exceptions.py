@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sklearn.exceptions import ConvergenceWarning
+from typing import Any
 
 __all__ = [
     "ApproximateSearchWarning",
@@ -17,6 +17,8 @@ __all__ = [
     "ModelVersionWarning",
     "UnreachedPointsWarning",
 ]
+
+InfeasibleMapWarning: type[Warning]  # made when somebody asks for it, see __getattr__
 
 
 class InputError(ValueError):
@@ -54,13 +56,24 @@ class UnreachedPointsWarning(UserWarning):
     """Some points lie in components of the graph that hold no label."""
 
 
-class InfeasibleMapWarning(ConvergenceWarning):
-    """No map was found that keeps the distances and has all labels on their sides."""
-
-
 class ApproximateSearchWarning(UserWarning):
     """The approximate neighbour search was not used as asked; the message says why."""
 
 
 class HubnessWarning(UserWarning):
     """One point is among the nearest neighbours of very many others."""
+
+
+def __getattr__(name: str) -> Any:
+    """Make the one class that needs scikit-learn when somebody asks for it.
+
+    The command line raises InputError, and answers ``--help`` without loading scikit-learn.
+    """
+    if name != "InfeasibleMapWarning":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from sklearn.exceptions import ConvergenceWarning
+
+    text = "No map was found that keeps the distances and has all labels on their sides."
+    kind = type(name, (ConvergenceWarning,), {"__doc__": text, "__module__": __name__})
+    globals()[name] = kind
+    return kind

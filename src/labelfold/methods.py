@@ -152,7 +152,7 @@ BORROWED: tuple[tuple[str, Declaration, Mapping[str, Any]], ...] = (
     ),
     (
         "sklearn.manifold.Isomap",
-        Declaration("isomap", "geodesic distances", "ignores", "embedding"),
+        Declaration("isomap", "keeps distances along the graph", "ignores", "embedding"),
         {"n_neighbors": 12},
     ),
     (
@@ -163,13 +163,18 @@ BORROWED: tuple[tuple[str, Declaration, Mapping[str, Any]], ...] = (
     (
         "sklearn.manifold.MDS",
         Declaration(
-            "mds", "distances of all pairs", "ignores", "embedding", uses_graph=False, quick=False
+            "mds",
+            "keeps the distances of all pairs",
+            "ignores",
+            "embedding",
+            uses_graph=False,
+            quick=False,
         ),
         {},
     ),
     (
         "sklearn.manifold.TSNE",
-        Declaration("tsne", "neighborhoods, for pictures", "ignores", "embedding", quick=False),
+        Declaration("tsne", "t-SNE, for pictures", "ignores", "embedding", quick=False),
         {},
     ),
 )

@@ -54,20 +54,29 @@ def test_no_command_shows_the_help_and_fails():
 
 def test_every_command_explains_itself():
     for command in app.registered_commands:
-        result = CliRunner().invoke(app, [command.callback.__name__, "--help"])
+        name = command.callback.__name__
+        result = CliRunner().invoke(app, [name, "--help"])
         assert result.exit_code == 0
+        assert f"labelfold {name} " in result.stdout
         assert len(result.stdout.splitlines()) > 10
 
 
 def test_help_and_version_load_no_numerical_package():
-    script = (
-        "import sys, labelfold.cli\n"
-        "print(sorted({'numpy', 'scipy', 'sklearn', 'matplotlib'} & set(sys.modules)))"
-    )
-    result = subprocess.run(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, check=True
-    )
-    assert result.stdout == "[]\n"
+    script = textwrap.dedent("""
+        import sys
+        from labelfold.cli import main
+
+        try:
+            main()
+        finally:
+            heavy = {"numpy", "scipy", "sklearn", "matplotlib", "psutil"}
+            print(sorted(heavy & set(sys.modules)), file=sys.stderr)
+    """)
+    for option in ("--help", "--version"):
+        result = subprocess.run(
+            [sys.executable, "-c", script, option], capture_output=True, text=True, check=True
+        )
+        assert result.stderr == "[]\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send")
@@ -75,7 +84,7 @@ def test_ctrl_c_ends_with_130_and_leaves_nothing(tmp_path):
     script = textwrap.dedent("""
         import signal
         import time
-        import labelfold.cli.digits_experiment as experiment
+        import labelfold.cli.digits as experiment
         from labelfold.cli import main
 
         def work_forever(*arguments):

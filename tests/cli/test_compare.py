@@ -2,57 +2,38 @@
 
 from __future__ import annotations
 
-import csv
 import json
-import signal
-import subprocess
-import sys
-import textwrap
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits
+from command_line import DIGITS, PIXELS, PNG, read_csv, refused, write_csv
+from command_line import run as run_command
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
-from typer.testing import CliRunner
 
 from labelfold import CCDR, hide_labels
-from labelfold.cli.app import app
-from labelfold.cli.compared_methods import METHODS, make_methods
 from labelfold.evaluate import compare
+from labelfold.methods import known_methods
 
-PNG = b"\x89PNG\r\n\x1a\n"
-
-
-def run_compare(*arguments, **options):
-    return CliRunner().invoke(app, ["compare", *map(str, arguments)], **options)
+X, Y = PIXELS[:250], hide_labels(DIGITS[:250], keep=range(50))
 
 
-def digits_with_labels(n_rows=250, n_labels=50):
-    X, y = load_digits(return_X_y=True)
-    return X[:n_rows], hide_labels(y[:n_rows], keep=range(n_labels))
+def run(*arguments, **options):
+    return run_command("compare", *arguments, **options)
 
 
 @pytest.fixture(scope="module")
 def digits(tmp_path_factory):
-    """Digits of which fifty are labelled, as a CSV file."""
+    """Digits of which fifty are labeled, as a CSV file."""
     path = tmp_path_factory.mktemp("digits") / "digits.csv"
-    X, y = digits_with_labels()
-    names = [f"pixel{i}" for i in range(64)]
-    with path.open("w", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow([*names, "digit"])
-        for row, label in zip(X.tolist(), y.tolist(), strict=True):
-            writer.writerow([*row, "" if label == -1 else label])
-    return path
+    return write_csv(path, X, digit=["" if label == -1 else label for label in Y])
 
 
 @pytest.fixture(scope="module")
 def expected():
     """The same comparison made with the library."""
-    X, y = digits_with_labels()
     methods = {"pca": PCA(2, random_state=3), "ccdr": CCDR(n_neighbors=7, random_state=3)}
-    return compare(X, y, methods, dims=(2, 4), cv=3, random_state=3)
+    return compare(X, Y, methods, dims=(2, 4), cv=3, random_state=3)
 
 
 OPTIONS = ("--labels", "digit", "--methods", "pca,ccdr", "--dims", "2,4", "--folds", 3)
@@ -60,7 +41,7 @@ OPTIONS += ("--seed", 3, "--neighbors", 7)
 
 
 def test_figures_are_those_of_the_library(digits, expected):
-    result = run_compare(digits, *OPTIONS, "--json")
+    result = run(digits, *OPTIONS, "--json")
     assert result.exit_code == 0, result.stderr
     facts = json.loads(result.stdout)
     assert facts["chance"] == pytest.approx(expected.chance)
@@ -75,12 +56,10 @@ def test_figures_are_those_of_the_library(digits, expected):
 
 def test_printed_table_and_written_table(digits, expected, tmp_path):
     path = tmp_path / "new" / "table.csv"
-    result = run_compare(digits, *OPTIONS, "-o", path)
+    result = run(digits, *OPTIONS, "-o", path)
     assert result.exit_code == 0, result.stderr
     assert f"Table: {path}" in result.stdout
-    with path.open(newline="") as stream:
-        rows = list(csv.DictReader(stream))
-    wanted = expected.summary()
+    rows, wanted = read_csv(path), expected.summary()
     assert [(row["method"], int(row["dimension"])) for row in rows] == [
         (row.method, row.dimension) for row in wanted
     ]
@@ -93,13 +72,13 @@ def test_printed_table_and_written_table(digits, expected, tmp_path):
 def test_picture(digits, tmp_path, ending, start):
     path = tmp_path / f"errors.{ending}"
     arguments = ("--labels", "digit", "--methods", "pca", "--folds", 2, "--plot", path)
-    assert run_compare(digits, *arguments).exit_code == 0
+    assert run(digits, *arguments).exit_code == 0
     assert path.read_bytes().startswith(start)
     assert [one.name for one in tmp_path.iterdir()] == [path.name]
 
 
 def test_what_a_method_cannot_do_stands_in_the_table(digits):
-    result = run_compare(digits, "--labels", "digit", "--methods", "lda,pca", "--dims", "2,12")
+    result = run(digits, "--labels", "digit", "--methods", "lda,pca", "--dims", "2,12")
     assert result.exit_code == 0, result.stderr
     lines = result.stdout.splitlines()
     assert any(line.split()[:2] == ["lda", "12"] and "failed: " in line for line in lines)
@@ -107,33 +86,43 @@ def test_what_a_method_cannot_do_stands_in_the_table(digits):
 
 
 def test_linear_head_and_scale(digits):
-    X, y = digits_with_labels()
     wanted = compare(
         StandardScaler().fit_transform(X),
-        y,
+        Y,
         {"pca": PCA(2, random_state=0)},
         head="linear",
         random_state=0,
     ).summary()[0]
     arguments = ("--methods", "pca", "--head", "linear", "--scale", "standard", "--json")
-    facts = json.loads(run_compare(digits, "--labels", "digit", *arguments).stdout)
+    facts = json.loads(run(digits, "--labels", "digit", *arguments).stdout)
     assert facts["head"] == "linear"
     assert facts["summary"][0]["error"] == pytest.approx(wanted.error)
 
 
-def test_every_method_can_be_compared():
-    from labelfold.evaluate.comparison import _with_dimension
+def test_quick_methods_are_compared_by_default_and_all_can_be(digits, monkeypatch):
+    seen = {}
 
-    for name, estimator in make_methods(METHODS, n_neighbors=5, seed=0).items():
-        assert _with_dimension(estimator, 3).get_params()["n_components"] == 3, name
+    def look(X, y, methods, **options):
+        seen.update(methods)
+        raise OSError("enough.")
+
+    monkeypatch.setattr("labelfold.evaluate.compare", look)
+    refused(run(digits, "--labels", "digit"), "enough")
+    known = {name: one for name, one in known_methods().items() if "n_components" in one.parameters}
+    assert list(seen) == [name for name, one in known.items() if one.declaration.quick]
+    assert seen["isomap"].n_neighbors == seen["ccdr"].n_neighbors == 12
+    refused(run(digits, "--labels", "digit", "--methods", ",".join(known), "--neighbors", 7))
+    assert set(seen) == set(known)
+    assert seen["isomap"].n_neighbors == seen["ccdr"].n_neighbors == seen["mvu"].n_neighbors == 7
+    assert {seen[name].random_state for name in ("ccdr", "tsne")} == {0}
 
 
 def test_many_warnings_are_one_line_of_each_kind(digits):
-    result = run_compare(digits, "--labels", "digit", "--methods", "mfa", "--folds", 3)
+    result = run(digits, "--labels", "digit", "--methods", "mfa", "--folds", 3)
     assert result.exit_code == 0
     assert result.stderr.count("n_neighbors_within") == 1
     assert "more like this" in result.stderr
-    quiet = run_compare(digits, "--labels", "digit", "--methods", "mfa", "--folds", 3, "-q")
+    quiet = run(digits, "--labels", "digit", "--methods", "mfa", "--folds", 3, "-q")
     assert quiet.stderr == ""
 
 
@@ -143,9 +132,9 @@ def test_standard_input_and_labels_in_a_file_of_their_own(digits, tmp_path):
     labels.write_text("\n".join(line.rpartition(",")[2] or "NA" for line in lines[1:]) + "\n")
     data = "\n".join(line.rpartition(",")[0] for line in lines)
     options = ("--methods", "pca", "--json")
-    apart = run_compare("-", "--labels-file", labels, *options, input=data)
+    apart = run("-", "--labels-file", labels, *options, input=data)
     assert apart.exit_code == 0, apart.stderr
-    together = json.loads(run_compare(digits, "--labels", "digit", *options).stdout)
+    together = json.loads(run(digits, "--labels", "digit", *options).stdout)
     found = json.loads(apart.stdout)["summary"][0]
     assert found["error"] == together["summary"][0]["error"]
 
@@ -182,10 +171,7 @@ def no_work(monkeypatch):
 )
 def test_refusals(digits, no_work, tmp_path, monkeypatch, arguments, problem):
     monkeypatch.chdir(tmp_path)
-    result = run_compare(digits, *arguments)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert problem in result.stderr
-    assert result.stderr.count("\n") == 1
+    refused(run(digits, *arguments), problem)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -193,9 +179,7 @@ def test_refusals(digits, no_work, tmp_path, monkeypatch, arguments, problem):
 def test_existing_files_are_refused_before_the_work(digits, no_work, tmp_path, option):
     path = tmp_path / ("table.csv" if option == "-o" else "errors.png")
     path.write_text("mine")
-    result = run_compare(digits, "--labels", "digit", option, path)
-    assert result.exit_code == 2
-    assert "pass --force to replace it" in result.stderr
+    refused(run(digits, "--labels", "digit", option, path), "pass --force to replace it")
     assert path.read_text() == "mine"
 
 
@@ -203,42 +187,18 @@ def test_force_replaces_files_but_never_the_data(digits, tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("mine")
     options = ("--labels", "digit", "--methods", "pca", "--folds", 2, "--force")
-    assert run_compare(digits, *options, "-o", path).exit_code == 0
+    assert run(digits, *options, "-o", path).exit_code == 0
     assert path.read_text().startswith("method,")
     before = digits.read_bytes()
-    result = run_compare(digits, *options, "-o", digits)
-    assert result.exit_code == 2
-    assert "is read by this command" in result.stderr
+    refused(run(digits, *options, "-o", digits), "is read by this command")
     assert digits.read_bytes() == before
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send")
-def test_ctrl_c_leaves_nothing(digits, tmp_path):
-    script = textwrap.dedent("""
-        import signal
-        import time
-        import labelfold.evaluate
-        from labelfold.cli import main
+def test_ctrl_c_leaves_nothing(digits, tmp_path, monkeypatch):
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
 
-        def work_forever(*arguments, **options):
-            print("working", flush=True)
-            time.sleep(60)
-
-        # A shell's background job, and all it starts, ignores SIGINT.
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        labelfold.evaluate.compare = work_forever
-        main()
-    """)
-    path = tmp_path / "new" / "table.csv"
-    arguments = ["compare", str(digits), "--labels", "digit", "-o", str(path)]
-    with subprocess.Popen(
-        [sys.executable, "-c", script, *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as program:
-        assert program.stdout.readline() == "working\n"
-        program.send_signal(signal.SIGINT)
-        _, stderr = program.communicate(timeout=30)
-    assert (program.returncode, stderr) == (130, "labelfold: interrupted.\n")
+    monkeypatch.setattr("labelfold.evaluate.compare", interrupt)
+    result = run(digits, "--labels", "digit", "-o", tmp_path / "new" / "table.csv")
+    assert (result.exit_code, result.stderr) == (130, "labelfold: interrupted.\n")
     assert list(tmp_path.iterdir()) == []

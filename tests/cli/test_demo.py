@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from contextlib import nullcontext
 
 import numpy as np
 import pytest
+from command_line import DIGITS, PIXELS, PNG, refused, run
 from matplotlib.collections import PathCollection
-from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.linear_model import RidgeClassifierCV
 from sklearn.neighbors import KNeighborsClassifier
-from typer.testing import CliRunner
 
-from labelfold.cli.app import app
-from labelfold.cli.digits_experiment import draw_labels, run_experiment
-from labelfold.cli.digits_picture import draw_picture
+from labelfold.cli.digits import draw_labels, draw_picture, run_experiment
 from labelfold.labels import hide_labels
 from labelfold.plotting.map_view import view_classes
 from labelfold.spectral import CCDR, LaplacianEigenmaps
 
 
 def run_demo(*arguments):
-    return CliRunner().invoke(app, ["demo", *map(str, arguments)])
+    return run("demo", *arguments)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +33,7 @@ def finished(tmp_path_factory):
 def test_demo_prints_its_summary_on_stdout(finished):
     result, folder = finished
     assert result.exit_code == 0, result.stderr
-    for word in ("CCDR", "LaplacianEigenmaps", "PCA", "seed 5", "73 of them labelled"):
+    for word in ("CCDR", "LaplacianEigenmaps", "PCA", "seed 5", "73 of them labeled"):
         assert word in result.stdout
     assert str(folder / "demo.png") in result.stdout
     assert max(map(len, result.stdout.splitlines()[:12])) <= 100
@@ -47,13 +42,13 @@ def test_demo_prints_its_summary_on_stdout(finished):
 def test_demo_writes_a_picture_and_figures_and_nothing_else(finished):
     _, folder = finished
     assert sorted(path.name for path in folder.iterdir()) == ["demo.png", "summary.json"]
-    assert (folder / "demo.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+    assert (folder / "demo.png").read_bytes().startswith(PNG)
 
 
 def test_errors_are_those_of_a_recomputation(finished):
     _, folder = finished
     figures = json.loads((folder / "summary.json").read_text())
-    X, y = load_digits(return_X_y=True)
+    X, y = PIXELS, DIGITS
     labeled = np.zeros(len(y), dtype=bool)
     labeled[figures["labeled_rows"]] = True
     assert labeled.sum() == figures["n_labeled"] == 73
@@ -92,19 +87,11 @@ def test_certificates_are_reported(finished):
         assert row["certificate"]["text"] in result.stdout
 
 
-def test_demo_as_a_program_runs_again_over_its_own_files(finished):
+def test_demo_runs_again_over_its_own_files(finished):
     _, folder = finished
     before = json.loads((folder / "summary.json").read_text())
-    result = subprocess.run(
-        [sys.executable, "-m", "labelfold.cli", "demo", "--out", str(folder), "-q"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
-    # In a new home matplotlib may tell there that it builds its font cache.
-    assert "labelfold" not in result.stderr
-    assert "CCDR" not in result.stderr
+    result = run_demo("--out", folder, "-q")
+    assert (result.exit_code, result.stderr) == (0, "")
     after = json.loads((folder / "summary.json").read_text())
     assert (before["seed"], after["seed"]) == (5, 0)
     assert len(after["labeled_rows"]) == 50
@@ -113,9 +100,7 @@ def test_demo_as_a_program_runs_again_over_its_own_files(finished):
 @pytest.mark.parametrize("name", ["demo.png", "summary.json"])
 def test_a_file_of_another_origin_is_not_replaced(tmp_path, name):
     (tmp_path / name).write_text("mine")
-    result = run_demo("--out", tmp_path)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert "pass --force to replace it" in result.stderr
+    refused(run_demo("--out", tmp_path), "pass --force to replace it")
     assert [path.name for path in tmp_path.iterdir()] == [name]
     assert (tmp_path / name).read_text() == "mine"
 
@@ -130,18 +115,13 @@ def test_force_replaces_a_file_of_another_origin(tmp_path):
     ("n_labels", "problem"), [(19, "ask for at least 20"), (1797, "ask for at most 1730")]
 )
 def test_impossible_numbers_of_labels(tmp_path, n_labels, problem):
-    result = run_demo("--out", tmp_path / "new", "--labels", n_labels)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert problem in result.stderr
-    assert result.stderr.count("\n") == 1
+    refused(run_demo("--out", tmp_path / "new", "--labels", n_labels), problem)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_out_in_place_of_a_file(tmp_path):
     (tmp_path / "out").write_text("mine")
-    result = run_demo("--out", tmp_path / "out")
-    assert result.exit_code == 2
-    assert "is not a folder" in result.stderr
+    refused(run_demo("--out", tmp_path / "out"), "is not a folder")
     assert (tmp_path / "out").read_text() == "mine"
 
 
@@ -179,16 +159,11 @@ def test_the_plane_knows_the_given_labels_only(experiment):
 
 
 @pytest.mark.parametrize("n_labels", [20, 50, 73, 1730])
-def test_labels_are_drawn_evenly(n_labels):
-    y = load_digits().target
-    drawn = draw_labels(y, n_labels, seed=1)
+def test_labels_are_drawn_evenly_by_the_seed(n_labels):
+    drawn = draw_labels(DIGITS, n_labels, seed=1)
     assert drawn.sum() == n_labels
-    counts = np.bincount(y[drawn], minlength=10)
+    counts = np.bincount(DIGITS[drawn], minlength=10)
     assert counts.max() - counts.min() <= 1
-    assert np.bincount(y[~drawn], minlength=10).min() >= 1
-
-
-def test_the_seed_decides_the_draw():
-    y = load_digits().target
-    np.testing.assert_array_equal(draw_labels(y, 50, seed=1), draw_labels(y, 50, seed=1))
-    assert (draw_labels(y, 50, seed=1) != draw_labels(y, 50, seed=2)).any()
+    assert np.bincount(DIGITS[~drawn], minlength=10).min() >= 1
+    np.testing.assert_array_equal(drawn, draw_labels(DIGITS, n_labels, seed=1))
+    assert (drawn != draw_labels(DIGITS, n_labels, seed=2)).any()

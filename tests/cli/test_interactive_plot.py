@@ -8,10 +8,8 @@ import re
 
 import numpy as np
 import pytest
+from command_line import PNG, read_csv, refused, run
 from sklearn.datasets import load_iris
-from typer.testing import CliRunner
-
-from labelfold.cli.app import app
 
 pytest.importorskip("bokeh")
 
@@ -19,10 +17,6 @@ X, KIND = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "<b>versi</b>", "virginica"])
 N_ROWS, N_NEW = 120, 30
 ROWS = np.random.default_rng(0).permutation(len(X))
-
-
-def run(*arguments):
-    return CliRunner().invoke(app, list(map(str, arguments)))
 
 
 def write_flowers(path, rows, *, n_labeled=0, ids=False):
@@ -47,11 +41,6 @@ def new(tmp_path_factory):
     return write_flowers(tmp_path_factory.mktemp("new") / "new.csv", ROWS[N_ROWS:])
 
 
-def read_table(path):
-    with path.open(newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
 def read_details(path):
     """What the page knows of each row, in the order of the table."""
     text = path.read_text(encoding="utf-8")
@@ -71,20 +60,13 @@ def read_details(path):
     return sorted(details, key=lambda one: (one["is_new"], int(one["row"])))
 
 
-def refused(result, *words):
-    assert result.exit_code == 2
-    assert result.stderr.count("\n") == 1
-    for word in words:
-        assert word in result.stderr
-
-
 def test_embed_tells_row_name_and_label(tmp_path, flowers):
     out, page = tmp_path / "map.csv", tmp_path / "map.html"
     options = ("--labels", "kind", "--id-column", "name", "-o", out, "--plot", page)
     result = run("embed", flowers, *options)
     assert result.exit_code == 0, result.stderr
     assert f"Picture: {page}" in result.stdout
-    details, table = read_details(page), read_table(out)
+    details, table = read_details(page), read_csv(out)
     assert [one["row"] for one in details] == [str(row) for row in range(1, N_ROWS + 1)]
     assert [one["id"] for one in details] == [row["id"] for row in table]
     assert [one["label"] or "" for one in details] == [row["label"] for row in table]
@@ -98,7 +80,7 @@ def test_classify_tells_answers_and_new_rows(tmp_path, flowers, new):
     result = run("classify", flowers, *options, "--new", new, "-o", out, "--plot", page, "--json")
     assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout)["files"]["picture"] == str(page)
-    details, table = read_details(page), read_table(out)
+    details, table = read_details(page), read_csv(out)
     assert [one["is_new"] for one in details] == [False] * N_ROWS + [True] * N_NEW
     assert [one["predicted"] for one in details] == [row["label"] for row in table]
     assert [one["label"] is not None for one in details] == [True] * 20 + [False] * 130
@@ -116,7 +98,7 @@ def run_with_new_rows(folder, data, new, *options):
         *options,
     )
     assert result.exit_code == 0, result.stderr
-    return read_table(out), read_details(page)
+    return read_csv(out), read_details(page)
 
 
 def test_classify_names_the_rows_of_both_files(tmp_path, flowers):
@@ -182,7 +164,7 @@ def test_classify_draws_pictures_too(tmp_path, flowers):
     picture = tmp_path / "map.png"
     result = run("classify", flowers, *options, "-o", tmp_path / "labels.csv", "--plot", picture)
     assert result.exit_code == 0, result.stderr
-    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert picture.read_bytes().startswith(PNG)
 
 
 def test_a_classifier_without_a_map_is_refused(tmp_path, flowers):
@@ -194,11 +176,11 @@ def test_a_classifier_without_a_map_is_refused(tmp_path, flowers):
 
 @pytest.mark.parametrize("command", ["embed", "classify"])
 def test_without_bokeh_the_way_out_is_named_before_the_work(tmp_path, monkeypatch, command):
-    from labelfold.cli import results
+    from labelfold.cli import output
 
-    find = results.importlib.util.find_spec
+    find = output.importlib.util.find_spec
     monkeypatch.setattr(
-        results.importlib.util, "find_spec", lambda name: None if name == "bokeh" else find(name)
+        output.importlib.util, "find_spec", lambda name: None if name == "bokeh" else find(name)
     )
     options = ("-o", tmp_path / "map.csv", "--plot", tmp_path / "map.html")
     refused(run(command, "no-such-file.csv", *options), 'pip install "labelfold[html]"', ".png")

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-import csv
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from command_line import (
+    DIGITS,
+    NAMES,
+    PIXELS,
+    numbers_of,
+    read_csv,
+    refused,
+    some_labels,
+    write_csv,
+)
+from command_line import run as run_command
 from sklearn.cluster import DBSCAN
-from sklearn.datasets import load_digits
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from typer.testing import CliRunner
 
 import labelfold
 from labelfold import (
@@ -26,35 +32,16 @@ from labelfold import (
     ManifoldClassifier,
     ResampledEmbedding,
 )
-from labelfold.cli.app import app
-from labelfold.evaluate import draw_labeled
 from labelfold.exceptions import ModelFileError
 from labelfold.persistence.model_file import read_feature_names
 
 N_ROWS, N_NEW = 200, 30
-PIXELS, DIGITS = load_digits(return_X_y=True)
 X, NEW = PIXELS[:N_ROWS], PIXELS[N_ROWS : N_ROWS + N_NEW]
-LABELED = draw_labeled(DIGITS[:N_ROWS], 50, random_state=0)
-LABELS = np.array([DIGITS[row] if row in LABELED else None for row in range(N_ROWS)])
-NAMES = [f"pixel{number}" for number in range(64)]
-
-
-def run_command(command, *arguments, **options):
-    return CliRunner().invoke(app, [command, *map(str, arguments)], **options)
+LABELS = some_labels(N_ROWS)
 
 
 def run(*arguments, **options):
     return run_command("transform", *arguments, **options)
-
-
-def write_csv(path, points, names=NAMES, **more):
-    """Write points as text that reads back to the last bit, and columns beside them."""
-    with path.open("w", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow([*names, *more])
-        for row, point in enumerate(points):
-            writer.writerow([*point.tolist(), *(column[row] for column in more.values())])
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -70,23 +57,6 @@ def folder(tmp_path_factory):
         )
         assert result.exit_code == 0, result.stderr
     return folder
-
-
-def read_csv(path):
-    with path.open(newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
-def numbers_of(rows, start):
-    titles = [title for title in rows[0] if title.startswith(start)]
-    return np.array([[float(row[title]) for title in titles] for row in rows])
-
-
-def refused(result, *words):
-    assert (result.exit_code, result.stdout) == (2, ""), result.output
-    assert result.stderr.count("\n") == 1, result.stderr
-    for word in words:
-        assert word in result.stderr
 
 
 # Values
@@ -217,29 +187,17 @@ def test_json_has_the_facts(tmp_path, folder):
     assert facts["model"]["feature_names"] == NAMES
     assert facts["data"]["n_rows"] == N_NEW
     assert facts["columns"] == ["label", "confidence"]
-    assert facts["files"] == {"table": str(out)}
+    assert facts["files"] == {"table": str(out), "picture": None, "model": None}
     assert facts["versions"]["labelfold"] == labelfold.__version__
 
 
 def test_a_pipe_from_stdin_to_stdout(tmp_path, folder):
     run(folder / "embed.skops", folder / "new.csv", "-o", tmp_path / "out.csv")
-    program = [sys.executable, "-m", "labelfold.cli", "transform"]
-    result = subprocess.run(
-        [*program, str(folder / "embed.skops"), "-", "-o", "-"],
-        stdin=(folder / "new.csv").open("rb"),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
+    content = (folder / "new.csv").read_bytes()
+    result = run(folder / "embed.skops", "-", "-o", "-", input=content)
+    assert result.exit_code == 0, result.stderr
     assert result.stdout == (tmp_path / "out.csv").read_text()
     assert "30 rows" in result.stderr
-
-
-def test_help_teaches():
-    text = run("--help").stdout
-    for word in ("labelfold transform model.skops", "confidence", "--spread", "--features"):
-        assert word in text
 
 
 # Refusals

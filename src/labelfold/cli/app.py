@@ -1,7 +1,7 @@
 """The `labelfold` command: its subcommands and its entry point.
 
 A command is one module with one function, registered here. Commands import numerical packages
-inside that function, so that `--help` and `--version` answer at once.
+inside that function, so that `labelfold --help` and `--version` answer at once.
 """
 
 from __future__ import annotations
@@ -15,26 +15,27 @@ import typer
 from labelfold import __version__
 from labelfold.cli.classify import classify
 from labelfold.cli.compare import compare
+from labelfold.cli.console import BAD_INPUT, ErrorTranslatingGroup
 from labelfold.cli.demo import demo
 from labelfold.cli.embed import embed
-from labelfold.cli.errors import BAD_INPUT, ErrorTranslatingGroup
 from labelfold.cli.inspect import inspect
+from labelfold.cli.methods import classifying, compared, embedders, listing
 from labelfold.cli.transform import transform
 
 app = typer.Typer(
     name="labelfold",
     cls=ErrorTranslatingGroup,
-    help="Maps and labels for many points of which few are labelled.",
+    help="Maps and labels for many points of which few are labeled.",
     epilog="Exit codes: 0 fine, 2 bad usage or input, 130 interrupted, 1 a fault in labelfold.",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(classify)
-app.command()(compare)
+app.command(cls=listing(classifying))(classify)
+app.command(cls=listing(compared))(compare)
 app.command()(demo)
-app.command()(embed)
+app.command(cls=listing(embedders))(embed)
 app.command()(inspect)
 app.command()(transform)
 

@@ -14,15 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelfold import ManifoldClassifier
-from labelfold.cli.methods import CLASSIFIERS, dimension_parameter
+from labelfold.cli.methods import dimension_to_choose, refusals_of
+from labelfold.cli.options import MethodOptions
+from labelfold.cli.reports import listed
 from labelfold.cli.tables import Table
+from labelfold.evaluate import LabeledKFold, permuted_label_baseline
 from labelfold.evaluate.shared_fits import build_graphs, fit_together
-from labelfold.evaluate.splits import LabeledKFold
+from labelfold.exceptions import InputError
 from labelfold.intervals import LEVEL, wilson_interval
 from labelfold.labels import PartialLabels, hide_labels
+from labelfold.methods import Method
 from labelfold.progress import Progress
-
-LINEAR_MAPS = ("pca", "mfa")  # which have no more coordinates than there are features
 
 
 @dataclass(frozen=True)
@@ -89,32 +91,23 @@ class ErrorEstimate:
 
 
 def make_classifier(
-    estimator: Any, method: str, head: str, table: Table, *, chooses_dims: bool
+    estimator: Any, method: Method, options: MethodOptions, head: str, table: Table
 ) -> Any:
-    """Return an unfitted classifier.
+    """Return an unfitted classifier: the estimator itself, or its map with a head.
 
-    Parameters
-    ----------
-    estimator : estimator
-        By `make_method`.
-
-    method, head : str
-        Names of the method, and of what names classes in its map.
-
-    table : Table
-        What will be classified.
-
-    chooses_dims : bool
-        Give the map as many coordinates as `ManifoldClassifier` gives to CCDR.
+    Where no option says how many coordinates the map has, it gets as many as `ManifoldClassifier`
+    gives to CCDR.
     """
-    if method in CLASSIFIERS:
+    if not method.declaration.embeds:
         return estimator
-    if chooses_dims:
+    parameter = dimension_to_choose(method, options)
+    if parameter is not None:
         labels = PartialLabels.from_optional_y(table.labels, n_samples=table.n_rows)
         n_components = ManifoldClassifier().make_embedder(labels).n_components
-        if method in LINEAR_MAPS:
+        if parameter == "n_components" and not method.declaration.uses_graph:
+            # Such a map is linear.
             n_components = min(n_components, table.n_features, table.n_rows)
-        estimator.set_params(**{dimension_parameter(method): n_components})
+        estimator.set_params(**{parameter: n_components})
     return ManifoldClassifier(estimator, head=head)
 
 
@@ -153,22 +146,46 @@ def fit_and_estimate(
     [graph] = build_graphs([model], X)
     fits = fit_together([model], X, ys, graph)
     progress("fits", 0, len(ys))
-    _, _, fitted = next(fits)
+    with refusals_of(getattr(model, "embedder", model)):
+        _, _, fitted = next(fits)
     progress("fits", 1, len(ys))
     n_wrong = 0
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), refusals_of(getattr(model, "embedder", model)):
             warnings.simplefilter("ignore")  # the fit on all labels has said it
             for _, number, other in fits:
                 rows = hidden[number - 1]
                 n_wrong += int(np.count_nonzero(other.transduction_[rows] != labels.at(rows)))
                 progress("fits", number + 1, len(ys))
-    except ValueError as error:
+    except InputError as error:
         hidden, n_wrong, notes = [], 0, [f"With some labels hidden the method fails: {error}"]
     counts = np.bincount(labels.codes[labels.mask])
     n_hidden = sum(map(len, hidden))
     chance = 1 - float(counts.max() / labels.n_labeled)
     return fitted, ErrorEstimate(len(hidden), n_hidden, n_wrong, chance, tuple(notes))
+
+
+def estimate_shuffled(
+    model: Any, X: Any, y: Any, n_folds: int, n_permutations: int, seed: int
+) -> dict[str, Any]:
+    """The same estimate with labels shuffled, as plain values."""
+    if n_folds < 2:
+        raise InputError(
+            "--permutations needs labels to hide, two of some class: label more "
+            "rows, or leave it out."
+        )
+    folds = LabeledKFold(n_folds, shuffle=True, random_state=seed)  # those of the estimate
+    baseline = permuted_label_baseline(
+        model, X, y, cv=folds, n_permutations=n_permutations, random_state=seed
+    )
+    return {
+        "n_permutations": n_permutations,
+        "error": baseline.hidden_error,
+        "shuffled_error": float(baseline.permuted_hidden_errors.mean()),
+        "p_value": baseline.p_value,
+        "has_signal": baseline.has_signal,
+        "text": str(baseline),
+    }
 
 
 def _hidden_rows(
@@ -189,10 +206,9 @@ def _hidden_rows(
         notes.append(f"There are {n_folds} folds, as no class has more labels.")
     single = [str(label) for label, count in counts.items() if count == 1]
     if single:
-        shown = ", ".join(sorted(single)[:5]) + (", ..." if len(single) > 5 else "")
         notes.append(
-            f"A class with one label ({shown}) cannot be named while it is hidden, which counts as "
-            "wrong."
+            f"A class with one label ({listed(sorted(single))}) cannot be named while it is "
+            "hidden, which counts as wrong."
         )
     splitter = LabeledKFold(n_folds, shuffle=True, random_state=seed)
     with warnings.catch_warnings():

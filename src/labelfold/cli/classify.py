@@ -2,71 +2,64 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from pathlib import Path
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from labelfold.cli.classification_summary import classifier_facts, describe, found_facts
 from labelfold.cli.console import Console
-from labelfold.cli.data_options import (
-    Data,
-    Features,
-    Format,
-    Header,
-    IdColumn,
-    Ignore,
-    Labels,
-    LabelsFile,
-    MaxBytes,
-    read_data,
-)
-from labelfold.cli.method_options import (
-    Beta,
-    Compact,
-    Dims,
-    Jobs,
-    Json,
-    Neighbors,
-    Out,
-    Save,
-    Scale,
-    Seed,
-    Settings,
-)
+from labelfold.cli.embed import check_saving
 from labelfold.cli.methods import (
-    CLASSIFIERS,
-    EMBEDDERS,
-    check_name,
-    dimension_parameter,
-    make_method,
+    check_scale,
+    classifying,
+    find_method,
+    labels_of_classes,
+    make_estimator,
+    scale_columns,
+    with_scaler,
 )
-from labelfold.cli.new_rows import read_new_rows
-from labelfold.cli.options import Force, Quiet, Verbose
-from labelfold.cli.results import STANDARD_STREAM, Results
-from labelfold.cli.scaling import check_scale, make_scaler, with_scaler
-from labelfold.cli.settings import sets
-from labelfold.cli.summary import data_facts, versions
+from labelfold.cli.options import (
+    Data,
+    DataOptions,
+    Labels,
+    Method,
+    MethodOptions,
+    Out,
+    OutputOptions,
+    command,
+)
+from labelfold.cli.output import STANDARD_STREAM, Results
+from labelfold.cli.reports import (
+    counted,
+    data_facts,
+    describe_data,
+    describe_end,
+    describe_scale,
+    describe_solve,
+    estimator_facts,
+    wrapped,
+)
 from labelfold.exceptions import InputError
 
 if TYPE_CHECKING:
     from labelfold.cli.tables import Table
+    from labelfold.plotting import EmbeddingDisplay
 
 HEADS = ("linear", "knn")
-METHODS = (*EMBEDDERS, *CLASSIFIERS)
+LOW = 0.5  # a confidence below it is counted
 
 
+@command
 def classify(
-    context: typer.Context,
+    *,
+    console: Console,
     data: Data,
     out: Out,
     labels: Labels = None,
-    method: Annotated[
-        str,
-        typer.Option("--method", metavar="NAME", help=f"One of {', '.join(METHODS)}."),
-    ] = "ccdr",
+    method: Method = "ccdr",
     head: Annotated[
         str | None,
         typer.Option(
@@ -84,11 +77,7 @@ def classify(
             help="More rows to label, which have no part in the fit; columns are found by name.",
         ),
     ] = None,
-    dims: Dims = None,
-    neighbors: Neighbors = None,
-    beta: Beta = None,
-    settings: Settings = None,
-    scale: Scale = "none",
+    options: MethodOptions,
     folds: Annotated[
         int,
         typer.Option(
@@ -105,45 +94,22 @@ def classify(
             metavar="N",
             min=0,
             help="Do the same with labels shuffled N times, to see whether there is anything to "
-            "learn; 19 or more tell. Takes N times as long.",
+            "learn; 19 or more are needed. Takes N times as long.",
         ),
     ] = 0,
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            "--plot",
-            metavar="FILE",
-            help="Draw the map, every row in the colour of its label: .png, .pdf, .svg, or .html "
-            "for a page to search.",
-        ),
-    ] = None,
-    save: Save = None,
-    compact: Compact = False,
-    as_json: Json = False,
-    seed: Seed = 0,
-    jobs: Jobs = None,
-    labels_file: LabelsFile = None,
-    features: Features = None,
-    ignore: Ignore = None,
-    id_column: IdColumn = None,
-    header: Header = None,
-    format: Format = None,
-    max_bytes: MaxBytes = None,
-    force: Force = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
+    wanted: OutputOptions,
+    reading: DataOptions,
 ) -> None:
-    """Label the unlabelled rows of a data file.
+    """Label the unlabeled rows of a data file.
 
-    A map of all rows is made by --method (see 'labelfold embed --help'), a simple --head is fitted
-    on the labelled ones, and names the others; --method laplacian does without a map. The error is
-    estimated by hiding the given labels in turn, part by part, and counting how often the answer
-    for them is wrong.
+    A map of all rows is made by --method, a simple --head is fitted on the labeled ones, and names
+    the others; methods that classify by themselves make no map. The error is estimated by hiding
+    the given labels in turn, part by part, and counting how often the answer for them is wrong.
 
-    The result has a line a row: its name (id) or number (row, the first is 1); its label, as given
-    or as found; the confidence, which is the probability that the classifier gives to that label
-    and not calibrated; and whether the label was given. A low confidence in a given label is a
-    reason to look at it again. With --new a first column names the file.
+    The result has one line per row: its name (id) or number (row, the first is 1); its label, as
+    given or as found; the confidence, which is the probability that the classifier gives to that
+    label and not calibrated; and whether the label was given. A low confidence in a given label is
+    a reason to look at it again. With --new a first column names the file.
 
     For example:
 
@@ -151,178 +117,102 @@ def classify(
 
       labelfold classify flowers.csv --labels kind --new more.csv -o labels.csv --plot map.html
     """
-    console: Console = context.obj
-    console.set_verbosity(quiet=quiet, verbose=verbose)
-    check_options(method, head, compact, save is not None, permutations, folds)
-    if plot is not None and method in CLASSIFIERS:
-        raise InputError(f"--plot needs a map, and --method {method} makes none.")
-    check_scale(scale)
+    chosen = find_method(method, classifying())
+    makes_map = chosen.declaration.embeds
+    if not makes_map:
+        refuse_without_map(method, head=head, plot=wanted.plot, permutations=permutations)
+    check_options(head, permutations, folds)
+    check_scale(options.scale)
+    check_saving(wanted)
     if data == new == STANDARD_STREAM:
         raise InputError("DATA and --new cannot both come from standard input: name a file.")
-    start = time.perf_counter()
     with Results(
         out,
-        inputs=tuple(str(name) for name in (data, new, labels_file) if name is not None),
-        picture=plot,
-        model=save,
-        overwrite=force,
-        as_json=as_json,
+        inputs=reading.files(data, new),
+        picture=wanted.plot,
+        model=wanted.save,
+        pages=True,
+        overwrite=wanted.force,
+        as_json=wanted.as_json,
     ) as results:
-        estimator = make_method(
-            method,
-            dims=dims,
-            neighbors=neighbors,
-            beta=beta,
-            settings=settings or (),
-            seed=seed,
-            jobs=jobs,
-        )
-        table = read_data(
-            console,
-            data,
-            labels=labels,
-            labels_file=labels_file,
-            features=features,
-            ignore=ignore,
-            id_column=id_column,
-            header=header,
-            format=format,
-            max_bytes=max_bytes,
-        )
-        check_labels(table)
-        more = None
-        if new is not None:
-            from labelfold.cli.tables.formats import format_of_name
-
-            more = read_new_rows(
-                console,
-                new,
-                table.feature_names,
-                table.n_features,
-                id_column=id_column,
-                header=header,
-                format=format if format_of_name(new) is None else None,
-                max_bytes=max_bytes,
-            )
+        estimator = make_estimator(chosen, options)
+        table = reading.read_labeled(console, data, labels)
+        y = labels_of_classes(table, "a classifier")
+        more = None if new is None else read_more(console, reading, new, table)
         results.check_map(table.n_rows + (0 if more is None else more.n_rows))
         with console.step("loading methods"):
-            from labelfold.cli.classification import fit_and_estimate, make_classifier
+            from labelfold.cli.classification import (
+                estimate_shuffled,
+                fit_and_estimate,
+                make_classifier,
+            )
             from labelfold.progress import show_progress
 
-        model = make_classifier(
-            estimator,
-            method,
-            head or HEADS[0],
-            table,
-            chooses_dims=dims is None and not sets(settings, dimension_parameter(method)),
-        )
+        model = make_classifier(estimator, chosen, options, head or HEADS[0], table)
         begin = time.perf_counter()
-        scaler = make_scaler(scale, table.X, seed)
-        y: Any = table.labels
-        X: Any = table.X if scaler is None else scaler.fit_transform(table.X)
-        shows_progress = not quiet and (verbose or sys.stderr.isatty())
-        with show_progress(int(shows_progress)) as progress:
+        X, scaler = scale_columns(options.scale, table.X, options.seed)
+        with show_progress(int(console.shows_progress)) as progress:
             fitted, estimate = fit_and_estimate(
-                model, X, y, folds=folds, seed=seed, progress=progress
+                model, X, y, folds=folds, seed=options.seed, progress=progress
             )
         fit_seconds = time.perf_counter() - begin
         baseline = None
         if permutations:
             with console.step("shuffling labels"):
-                baseline = shuffle_labels(model, X, y, estimate.n_folds, permutations, seed)
+                baseline = estimate_shuffled(
+                    model, X, y, estimate.n_folds, permutations, options.seed
+                )
         whole = with_scaler(scaler, fitted)
         columns = as_columns(table, fitted, more, whole)
         results.write_table(columns)
-        if plot is not None:
+        if wanted.plot is not None:
             with console.step("picture"):
-                from labelfold.cli.classified_map import as_display, row_columns
-
                 display = as_display(table, fitted, scaler, more, columns)
                 results.write_map(display, row_columns(table, more, columns))
-        results.write_model(whole, table.feature_names, compact=compact)
+        results.write_model(whole, table.feature_names, compact=wanted.compact)
     facts = {
         "command": "classify",
         "data": data_facts(table),
         "new": None if more is None else {"file": more.origin, "n_rows": more.n_rows},
         "method": method,
-        "head": None if method in CLASSIFIERS else head or HEADS[0],
-        "scale": scale,
-        **classifier_facts(fitted),
+        "head": head or HEADS[0] if makes_map else None,
+        "scale": options.scale,
+        "n_components": fitted.embedding_.shape[1] if makes_map else None,
+        **estimator_facts(getattr(fitted, "embedder_", fitted)),
         "estimate": estimate.as_plain(),
         "permutations": baseline,
         "found": found_facts(columns),
-        "files": {
-            "table": out,
-            "picture": None if plot is None else str(plot),
-            "model": None if save is None else str(save),
-        },
-        "seconds": {
-            "fit": round(fit_seconds, 3),
-            "total": round(time.perf_counter() - start, 3),
-        },
-        "versions": versions(),
+        **results.end_facts(fit=fit_seconds),
     }
     results.report(console, facts, describe(facts, str(estimate)))
 
 
-def check_options(
-    method: str, head: str | None, compact: bool, is_saved: bool, permutations: int, folds: int
-) -> None:
+def refuse_without_map(method: str, **options: Any) -> None:
+    """Refuse options that are about a map, for a method that makes none."""
+    for name, value in options.items():
+        if value:
+            raise InputError(
+                f"--{name} needs a map, and --method {method} makes none: leave it out."
+            )
+
+
+def check_options(head: str | None, permutations: int, folds: int) -> None:
     """Refuse options that contradict each other."""
-    check_name(method, METHODS)
     if head is not None and head not in HEADS:
         raise InputError(f"--head {head} is unknown: use one of {', '.join(HEADS)}.")
-    if head is not None and method in CLASSIFIERS:
-        raise InputError(f"--head has no meaning for --method {method}, which makes no map.")
-    if compact and not is_saved:
-        raise InputError("--compact says how a model is kept: pass --save as well.")
-    if permutations and method in CLASSIFIERS:
-        raise InputError(f"--permutations needs a map, and --method {method} makes none.")
     if permutations and folds < 2:
         raise InputError("--permutations hides labels as well: --folds must be 2 or more.")
     if folds == 1:
         raise InputError("--folds 1 would hide all labels at once: use 2 or more, or 0 for none.")
 
 
-def check_labels(table: Table) -> None:
-    """Refuse labels that leave nothing to choose between."""
-    if table.labels is None:
-        raise InputError(
-            f"{table.origin}: a classifier needs labels: name their column with --labels, or a "
-            "file with --labels-file."
-        )
-    classes = list(table.class_counts)
-    if len(classes) < 2:
-        found = f"one class only, {classes[0]!r}" if classes else "no label"
-        raise InputError(
-            f"{table.origin}: the labels hold {found}, and a classifier needs two classes or more: "
-            "name another column with --labels, or label some rows."
-        )
+def read_more(console: Console, reading: DataOptions, new: str, table: Table) -> Table:
+    """Read the rows of --new like the others, in the format that their own name tells."""
+    from labelfold.cli.tables.formats import format_of_name
 
-
-def shuffle_labels(
-    model: Any, X: Any, y: Any, n_folds: int, n_permutations: int, seed: int
-) -> dict[str, Any]:
-    """The same estimate with labels shuffled, as plain values."""
-    from labelfold.evaluate import LabeledKFold, permuted_label_baseline
-
-    if n_folds < 2:
-        raise InputError(
-            "--permutations needs labels to hide, two of some class: label more "
-            "rows, or leave it out."
-        )
-    folds = LabeledKFold(n_folds, shuffle=True, random_state=seed)  # those of the estimate
-    baseline = permuted_label_baseline(
-        model, X, y, cv=folds, n_permutations=n_permutations, random_state=seed
-    )
-    return {
-        "n_permutations": n_permutations,
-        "error": baseline.hidden_error,
-        "shuffled_error": float(baseline.permuted_hidden_errors.mean()),
-        "p_value": baseline.p_value,
-        "has_signal": baseline.has_signal,
-        "text": str(baseline),
-    }
+    known = None if format_of_name(new) is not None else reading.format
+    options = replace(reading, features=None, ignore=None, format=known)
+    return options.read_new(console, new, table.feature_names, table.n_features)
 
 
 def as_columns(table: Table, fitted: Any, more: Table | None, whole: Any) -> dict[str, Any]:
@@ -332,7 +222,7 @@ def as_columns(table: Table, fitted: Any, more: Table | None, whole: Any) -> dic
     """
     import numpy as np
 
-    from labelfold.cli.model_answers import answer, confidences
+    from labelfold.cli.transform import answer, confidences
 
     named = fitted.transduction_
     label = named.tolist()
@@ -355,3 +245,96 @@ def as_columns(table: Table, fitted: Any, more: Table | None, whole: Any) -> dic
         # A file may have row names that nobody asked for, as pandas writes them, and the other not.
         columns["id"] = [name for one in tables for name in one.row_ids or [None] * one.n_rows]
     return {**columns, "label": label, "confidence": confidence, "given": given}
+
+
+def as_display(
+    table: Table, fitted: Any, scaler: Any, more: Table | None, columns: Mapping[str, Any]
+) -> EmbeddingDisplay:
+    """The map, ready to be drawn.
+
+    Parameters
+    ----------
+    table, more : Table
+        The rows of the fit, and new ones or None.
+    fitted, scaler : estimator
+        The classifier, and what scaled its data or None.
+    columns : mapping
+        The result of the command, with "label" and "confidence" of all rows.
+    """
+    import numpy as np
+
+    from labelfold.labels import PartialLabels
+    from labelfold.plotting import EmbeddingDisplay
+    from labelfold.plotting.map_view import telling_components
+
+    embedding, is_new = fitted.embedding_, None
+    labels = PartialLabels.from_optional_y(table.labels, n_samples=table.n_rows)
+    if more is not None:
+        X = more.X if scaler is None else scaler.transform(more.X)
+        embedding = np.concatenate([embedding, fitted.embedder_.transform(X)])
+        is_new = np.repeat([False, True], [table.n_rows, more.n_rows])
+        none = PartialLabels.none(more.n_rows).codes
+        labels = PartialLabels(np.concatenate([labels.codes, none]), labels.classes)
+    return EmbeddingDisplay(
+        embedding,
+        labels=labels,
+        predictions=columns["label"],
+        confidence=columns["confidence"],
+        is_new=is_new,
+        class_centers=getattr(fitted.embedder_, "class_centers_", None),
+        classes=fitted.classes_,
+        components=telling_components(embedding.shape[1], labels),
+    )
+
+
+def row_columns(table: Table, more: Table | None, columns: Mapping[str, Any]) -> dict[str, Any]:
+    """What a page tells of each row beside its labels: number from 1, name, file."""
+    tables = [table] if more is None else [table, more]
+    numbers = [row for one in tables for row in range(1, one.n_rows + 1)]
+    return {"row": numbers, **{name: columns[name] for name in ("id", "file") if name in columns}}
+
+
+def found_facts(columns: dict[str, Any]) -> dict[str, Any]:
+    """Figures about the labels that were found."""
+    import numpy as np
+
+    found = ~np.asarray(columns["given"])
+    confidence = np.asarray(columns["confidence"])[found]
+    named = [label for label, is_found in zip(columns["label"], found, strict=True) if is_found]
+    counts = Counter(named)
+    return {
+        "n_rows": len(named),
+        "n_low_confidence": int(np.count_nonzero(confidence < LOW)),
+        "mean_confidence": float(confidence.mean()) if len(named) else None,
+        "classes": [{"label": label, "n_rows": counts[label]} for label in sorted(counts)],
+    }
+
+
+def describe(facts: dict[str, Any], estimate: str) -> str:
+    """The facts as text for people."""
+    found, new = facts["found"], facts["new"]
+    n = facts["n_components"]
+    kind = "no map" if n is None else f"{counted(n, 'coordinate')}, {facts['head']} head"
+    kind += describe_scale(facts["scale"])
+    lines = [describe_data(facts["data"])]
+    if new is not None:
+        lines.append(f"{new['file']}: {counted(new['n_rows'], 'row')} more.")
+    lines += [
+        "",
+        f"Classifier by {facts['method']} ({facts['estimator']}): {kind}.",
+        *describe_solve(facts),
+        "",
+        wrapped(estimate),
+    ]
+    if facts["permutations"] is not None:
+        lines.append(wrapped(f"Labels shuffled: {facts['permutations']['text']}"))
+    if found["n_rows"]:
+        counts = ", ".join(f"{one['label']} ({one['n_rows']:,})" for one in found["classes"])
+        lines += [
+            wrapped(f"Labels found for {counted(found['n_rows'], 'row')}: {counts}."),
+            f"Mean confidence {found['mean_confidence']:.2f}; below {LOW} for "
+            f"{counted(found['n_low_confidence'], 'row')}.",
+        ]
+    else:
+        lines.append("Every row has a label: nothing was left to find.")
+    return "\n".join([*lines, "", *describe_end(facts)])

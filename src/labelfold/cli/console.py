@@ -1,17 +1,43 @@
-"""What a command says: results on stdout; progress, warnings and errors on stderr.
+"""What a command says, and how it ends: streams, progress, errors and exit codes.
 
-Progress shows on a terminal only, unless -v asks for it; -q leaves nothing but errors on stderr.
+Results go to stdout; progress, warnings and errors go to stderr. Progress shows on a terminal only,
+unless -v asks for it; -q leaves nothing but errors on stderr.
+
+====  ======================================================================================
+code  when
+====  ======================================================================================
+0     done
+1     any other error, which is a fault in labelfold
+2     bad usage or bad input: an error raised on purpose (InputError), or one of the system
+      about files (OSError)
+130   interrupted with Ctrl-C
+====  ======================================================================================
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import time
+import traceback
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import typer
+from typer.core import TyperGroup
+
 from labelfold.exceptions import InputError
+
+UNEXPECTED = 1
+BAD_INPUT = 2
+INTERRUPTED = 130
+TRACEBACK_VARIABLE = "LABELFOLD_TRACEBACK"
+
+# The class of all errors that the argument parser raises. Its home has moved between releases of
+# typer (click's own, later typer's copy of click), its place above BadParameter has not.
+_ParserError: Any = typer.BadParameter.__mro__[2]
 
 
 class Console:
@@ -31,10 +57,20 @@ class Console:
             raise InputError("-q and -v contradict each other: pass one of them.")
         self.is_quiet, self.is_verbose = quiet, verbose
 
+    @property
+    def shows_progress(self) -> bool:
+        """Whether somebody wants to watch."""
+        return not self.is_quiet and (self.is_verbose or sys.stderr.isatty())
+
     def result(self, text: str) -> None:
         """Print what the command was asked for."""
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
+
+    def remark(self, text: str) -> None:
+        """Say something beside the result, unless -q was given."""
+        if not self.is_quiet:
+            self._write_line(text)
 
     def error(self, text: str) -> None:
         """Say what went wrong."""
@@ -43,7 +79,7 @@ class Console:
     @contextmanager
     def step(self, title: str) -> Iterator[None]:
         """Show a step of the work while it runs, and its time when it is done."""
-        shown = not self.is_quiet and (self.is_verbose or sys.stderr.isatty())
+        shown = self.shows_progress
         start = time.perf_counter()
         if shown:
             self._close_line()
@@ -62,8 +98,7 @@ class Console:
         self, message: Warning | str, category: type[Warning], *where: Any, **more: Any
     ) -> None:
         """Print a warning as a line; stands in for `warnings.showwarning`."""
-        if not self.is_quiet:
-            self._write_line(f"labelfold: warning: {' '.join(str(message).split())}")
+        self.remark(f"labelfold: warning: {' '.join(str(message).split())}")
 
     def _write_line(self, text: str) -> None:
         self._close_line()
@@ -74,3 +109,70 @@ class Console:
         if self._line_is_open:
             sys.stderr.write("\n")
             self._line_is_open = False
+
+
+class ErrorTranslatingGroup(TyperGroup):
+    """A group of commands that end with one line and an exit code, whatever they raise."""
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run a command line; raises SystemExit with the exit code."""
+        extra["standalone_mode"] = False  # errors come here rather than being printed by typer
+        try:
+            code = super().main(*args, **extra)
+        except _ParserError as error:
+            Console().error(_usage_line(error))
+            code = BAD_INPUT
+        except typer.Abort:
+            code = INTERRUPTED
+        sys.exit(code if isinstance(code, int) else 0)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the chosen command with a console as `ctx.obj`, and translate what it raises."""
+        console = ctx.obj = Console()
+        try:
+            with warnings.catch_warnings():
+                warnings.showwarning = console.show_warning
+                return super().invoke(ctx)
+        except (_ParserError, typer.Exit, typer.Abort, BrokenPipeError):
+            raise  # what typer answers for itself
+        except KeyboardInterrupt as interrupt:
+            console.error(" ".join(["interrupted.", *getattr(interrupt, "__notes__", [])]))
+            raise typer.Exit(INTERRUPTED) from None
+        except Exception as error:
+            raise typer.Exit(_report(error, console)) from None
+
+
+def _report(error: Exception, console: Console) -> int:
+    """Say what went wrong and return the exit code."""
+    is_input = isinstance(error, InputError | OSError)
+    line = _error_line(error)
+    if not is_input:
+        line = (
+            f"unexpected {type(error).__name__}: {line} This is a fault in labelfold: please "
+            f"report it with the traceback that {TRACEBACK_VARIABLE}=1 or -v prints."
+        )
+    console.error(line)
+    is_wanted = os.environ.get(TRACEBACK_VARIABLE, "") not in ("", "0")
+    if is_wanted or (console.is_verbose and not is_input):
+        traceback.print_exception(error)
+    return BAD_INPUT if is_input else UNEXPECTED
+
+
+def _usage_line(error: Any) -> str:
+    context = getattr(error, "ctx", None)
+    command = "labelfold" if context is None else context.command_path
+    return f"{_sentence(error.format_message())} See '{command} --help'."
+
+
+def _error_line(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        parts = [f"{os.fsdecode(error.filename)}: {error.strerror}"]
+    else:
+        parts = [str(error) or type(error).__name__]
+    return " ".join(_sentence(part) for part in [*parts, *getattr(error, "__notes__", [])])
+
+
+def _sentence(text: str) -> str:
+    """The text on one line, with a full stop."""
+    line = " ".join(text.split())
+    return line if line.endswith((".", "!", "?")) else line + "."

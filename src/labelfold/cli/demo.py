@@ -11,19 +11,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from labelfold.cli.console import Console
-from labelfold.cli.options import Force, Quiet, Verbose
+from labelfold.cli.options import Force, command
 from labelfold.cli.output import OutputFiles
+from labelfold.cli.reports import certificate_facts, versions
 
 if TYPE_CHECKING:
-    from labelfold.cli.digits_experiment import DigitsExperiment
+    from labelfold.cli.digits import DigitsExperiment
 
 PICTURE = "demo.png"
 SUMMARY = "summary.json"
 SIGNATURE = "labelfold demo"
 
 
+@command
 def demo(
-    context: typer.Context,
+    *,
+    console: Console,
     out: Annotated[
         Path,
         typer.Option("--out", metavar="DIR", help=f"Folder for {PICTURE} and {SUMMARY}."),
@@ -35,27 +38,22 @@ def demo(
         int, typer.Option("--labels", metavar="N", help="Number of labels given, from 20 to 1730.")
     ] = 50,
     force: Force = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> None:
-    """Map handwritten digits of which few are labelled.
+    """Map handwritten digits of which few are labeled.
 
     Compares CCDR, which uses the labels, with Laplacian eigenmaps and PCA, which do not: a picture
-    of the three maps, and the errors of the same simple heads on each, for the unlabelled digits
+    of the three maps, and the errors of the same simple heads on each, for the unlabeled digits
     only. The data come with scikit-learn; nothing is downloaded.
 
     Files that an earlier demo left in the folder are replaced. Other files of the same name are
     not, unless you pass --force.
     """
-    console: Console = context.obj
-    console.set_verbosity(quiet=quiet, verbose=verbose)
     picture, summary = out / PICTURE, out / SUMMARY
     overwrite = force or all(_is_own(path) for path in (picture, summary) if path.is_file())
     with OutputFiles(summary, picture, overwrite=overwrite) as output:
         start = time.perf_counter()
         with console.step("loading"):
-            from labelfold.cli.digits_experiment import run_experiment
-            from labelfold.cli.digits_picture import draw_picture
+            from labelfold.cli.digits import draw_picture, run_experiment
         experiment = run_experiment(labels, seed, console.step)
         with console.step("picture"), output.open(picture) as stream:
             draw_picture(experiment).savefig(
@@ -64,20 +62,16 @@ def demo(
                 metadata={"Software": SIGNATURE},
                 pil_kwargs={"optimize": True},
             )
-        figures = summarise(experiment, time.perf_counter() - start)
+        figures = summarize(experiment, time.perf_counter() - start)
         with output.open(summary) as stream:
             stream.write((json.dumps(figures, indent=2) + "\n").encode())
     console.result(describe(figures))
     console.result(f"\nPicture: {picture}\nThe same figures for machines: {summary}")
 
 
-def summarise(experiment: DigitsExperiment, seconds: float) -> dict[str, Any]:
+def summarize(experiment: DigitsExperiment, seconds: float) -> dict[str, Any]:
     """Everything that the demo prints, as plain values."""
     import numpy as np
-    import scipy
-    import sklearn
-
-    from labelfold import __version__
 
     n_scored = experiment.n_scored
     return {
@@ -97,7 +91,7 @@ def summarise(experiment: DigitsExperiment, seconds: float) -> dict[str, Any]:
                 "n_wrong": panel.n_wrong,
                 "error": _shares(panel.n_wrong, n_scored),
                 "seconds": round(panel.seconds, 3),
-                "certificate": _certificate(panel.certificate),
+                "certificate": certificate_facts(panel.certificate),
             }
             for panel in experiment.maps
         ],
@@ -108,12 +102,7 @@ def summarise(experiment: DigitsExperiment, seconds: float) -> dict[str, Any]:
         "picture": PICTURE,
         "graph_seconds": round(experiment.graph_seconds, 3),
         "total_seconds": round(seconds, 3),
-        "versions": {
-            "labelfold": __version__,
-            "numpy": np.__version__,
-            "scipy": scipy.__version__,
-            "scikit-learn": sklearn.__version__,
-        },
+        "versions": versions(),
     }
 
 
@@ -122,13 +111,13 @@ def describe(figures: dict[str, Any]) -> str:
     maps, bare = figures["maps"], figures["without_map"]
     heads = list(bare["error"])
     lines = [
-        f"{figures['n_points']:,} handwritten digits, {figures['n_labeled']} of them labelled: "
+        f"{figures['n_points']:,} handwritten digits, {figures['n_labeled']} of them labeled: "
         f"spread evenly over the classes, drawn with seed {figures['seed']}.",
         f"Each map has {figures['n_components']} coordinates; graphs join "
-        f"{figures['n_neighbors']} nearest neighbours.",
+        f"{figures['n_neighbors']} nearest neighbors.",
         "",
-        f"Error on the {figures['n_scored']:,} unlabelled digits (labelled ones are not counted)",
-        "of two simple heads, fitted on the labelled digits' coordinates:",
+        f"Error on the {figures['n_scored']:,} unlabeled digits (labeled ones are not counted)",
+        "of two simple heads, fitted on the labeled digits' coordinates:",
         "",
         _table_row("map", heads, "seconds", "uses"),
     ]
@@ -162,12 +151,6 @@ def _table_row(name: str, cells: Iterable[str | float], seconds: str, uses: str)
 
 def _shares(n_wrong: dict[str, int], n_scored: int) -> dict[str, float]:
     return {head: count / n_scored for head, count in n_wrong.items()}
-
-
-def _certificate(certificate: Any) -> dict[str, Any] | None:
-    if certificate is None:
-        return None
-    return {"ok": bool(certificate.ok), "text": str(certificate)}
 
 
 def _is_own(path: Path) -> bool:

@@ -2,52 +2,40 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from labelfold.cli.console import Console
-from labelfold.cli.data_options import (
+from labelfold.cli.methods import (
+    check_needs,
+    check_scale,
+    embedders,
+    find_method,
+    make_estimator,
+    refusals_of,
+    scale_columns,
+    with_scaler,
+)
+from labelfold.cli.options import (
     Data,
-    Features,
-    Format,
-    Header,
-    IdColumn,
-    Ignore,
+    DataOptions,
     Labels,
-    LabelsFile,
-    MaxBytes,
-    read_data,
-)
-from labelfold.cli.method_options import (
-    Beta,
-    Compact,
-    Dims,
-    Jobs,
-    Json,
-    Neighbors,
+    Method,
+    MethodOptions,
     Out,
-    Save,
-    Scale,
-    Seed,
-    Settings,
+    OutputOptions,
+    command,
 )
-from labelfold.cli.methods import EMBEDDERS, check_name, check_needs, make_method
-from labelfold.cli.options import Force, Quiet, Verbose
-from labelfold.cli.results import Results
-from labelfold.cli.scaling import check_scale, make_scaler, with_scaler
-from labelfold.cli.summary import (
+from labelfold.cli.output import Results
+from labelfold.cli.reports import (
+    counted,
     data_facts,
     describe_data,
     describe_end,
-    describe_files,
+    describe_scale,
     describe_solve,
     estimator_facts,
     row_column,
-    versions,
 )
 from labelfold.exceptions import InputError
 
@@ -56,54 +44,24 @@ if TYPE_CHECKING:
     from labelfold.plotting import EmbeddingDisplay
 
 
+@command
 def embed(
-    context: typer.Context,
+    *,
+    console: Console,
     data: Data,
     out: Out,
     labels: Labels = None,
-    method: Annotated[
-        str,
-        typer.Option("--method", metavar="NAME", help=f"One of {', '.join(EMBEDDERS)}."),
-    ] = "ccdr",
-    dims: Dims = None,
-    neighbors: Neighbors = None,
-    beta: Beta = None,
-    settings: Settings = None,
-    scale: Scale = "none",
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            "--plot",
-            metavar="FILE",
-            help="Draw the map, labelled rows in colour: .png, .pdf, .svg, or .html for a page to "
-            "search. Of more than two coordinates, the plane that parts three or more classes.",
-        ),
-    ] = None,
-    save: Save = None,
-    compact: Compact = False,
-    as_json: Json = False,
-    seed: Seed = 0,
-    jobs: Jobs = None,
-    labels_file: LabelsFile = None,
-    features: Features = None,
-    ignore: Ignore = None,
-    id_column: IdColumn = None,
-    header: Header = None,
-    format: Format = None,
-    max_bytes: MaxBytes = None,
-    force: Force = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
+    method: Method = "ccdr",
+    options: MethodOptions,
+    wanted: OutputOptions,
+    reading: DataOptions,
 ) -> None:
     """Map the rows of a data file to a few coordinates.
 
-    Labels may be missing for most rows. These methods use them: ccdr (class constrained eigenmaps),
-    lle (supervised locally linear), mfa (marginal Fisher, linear), ssde and ism (semidefinite, for
-    thousands of rows) and resampled (the mean of ccdr on subsamples, for very many rows).
-    These see none: eigenmaps (Laplacian), mvu and mfnu (unfolding, for thousands too) and pca.
-    'labelfold inspect' tells what to expect of each, 'labelfold compare' which suits the labels.
+    Labels may be missing for most rows. Methods that use them, and those that see none, are listed
+    below; 'labelfold compare' shows which of them suits the labels.
 
-    The result has a line a row: its name (id) or number (row, the first is 1), its coordinates
+    The result has one line per row: its name (id) or number (row, the first is 1), its coordinates
     (x1, x2, ...), and the label where one was given.
 
     For example:
@@ -112,79 +70,53 @@ def embed(
 
       labelfold embed flowers.csv --labels kind -o map.csv --plot map.html --save model.skops
     """
-    console: Console = context.obj
-    console.set_verbosity(quiet=quiet, verbose=verbose)
-    check_name(method, list(EMBEDDERS))
-    check_scale(scale)
-    if compact and save is None:
-        raise InputError("--compact says how a model is kept: pass --save as well.")
-    start = time.perf_counter()
+    chosen = find_method(method, embedders())
+    check_scale(options.scale)
+    check_saving(wanted)
     with Results(
         out,
-        inputs=(data, *([] if labels_file is None else [str(labels_file)])),
-        picture=plot,
-        model=save,
-        overwrite=force,
-        as_json=as_json,
+        inputs=reading.files(data),
+        picture=wanted.plot,
+        model=wanted.save,
+        pages=True,
+        overwrite=wanted.force,
+        as_json=wanted.as_json,
     ) as results:
-        shows_progress = not quiet and (verbose or sys.stderr.isatty())
-        embedder = make_method(
-            method,
-            dims=dims,
-            neighbors=neighbors,
-            beta=beta,
-            settings=settings or (),
-            seed=seed,
-            jobs=jobs,
-            verbose=shows_progress,
-        )
-        table = read_data(
-            console,
-            data,
-            labels=labels,
-            labels_file=labels_file,
-            features=features,
-            ignore=ignore,
-            id_column=id_column,
-            header=header,
-            format=format,
-            max_bytes=max_bytes,
-        )
-        check_needs(method, table)
+        embedder = make_estimator(chosen, options, verbose=console.shows_progress)
+        table = reading.read_labeled(console, data, labels)
+        check_needs(chosen, table)
         results.check_map(table.n_rows)
         begin = time.perf_counter()
-        scaler = make_scaler(scale, table.X, seed)
-        X = table.X if scaler is None else scaler.fit_transform(table.X)
-        coordinates = embedder.fit_transform(X, table.labels)
+        X, scaler = scale_columns(options.scale, table.X, options.seed)
+        with refusals_of(embedder):
+            coordinates = embedder.fit_transform(X, table.labels)
         fit_seconds = time.perf_counter() - begin
         results.write_table(as_columns(table, coordinates))
-        if plot is not None:
+        if wanted.plot is not None:
             with console.step("picture"):
                 numbers = {"row": range(1, table.n_rows + 1)}
                 display = as_display(embedder, coordinates, table)
                 results.write_map(display, {**numbers, **row_column(table)})
         if "verbose" in embedder.get_params():
             embedder.set_params(verbose=0)  # a model does not remember who watched
-        results.write_model(with_scaler(scaler, embedder), table.feature_names, compact=compact)
+        model = with_scaler(scaler, embedder)
+        results.write_model(model, table.feature_names, compact=wanted.compact)
     facts = {
         "command": "embed",
         "data": data_facts(table),
         "method": method,
-        "scale": scale,
+        "scale": options.scale,
         "n_components": coordinates.shape[1],
         **estimator_facts(embedder),
-        "files": {
-            "table": out,
-            "picture": None if plot is None else str(plot),
-            "model": None if save is None else str(save),
-        },
-        "seconds": {
-            "fit": round(fit_seconds, 3),
-            "total": round(time.perf_counter() - start, 3),
-        },
-        "versions": versions(),
+        **results.end_facts(fit=fit_seconds),
     }
     results.report(console, facts, describe(facts))
+
+
+def check_saving(wanted: OutputOptions) -> None:
+    """Refuse --compact where there is nothing to save."""
+    if wanted.compact and wanted.save is None:
+        raise InputError("--compact requires --save.")
 
 
 def as_columns(table: Table, coordinates: Any) -> dict[str, Any]:
@@ -213,15 +145,14 @@ def as_display(embedder: Any, coordinates: Any, table: Table) -> EmbeddingDispla
 
 def describe(facts: dict[str, Any]) -> str:
     """The facts as text for people."""
-    scaled = "" if facts["scale"] == "none" else f", columns scaled ({facts['scale']})"
-    n = facts["n_components"]
+    n = counted(facts["n_components"], "coordinate")
+    scaled = describe_scale(facts["scale"])
     lines = [
         describe_data(facts["data"]),
         "",
-        f"Map by {facts['method']} ({facts['estimator']}): {n} coordinate{'s' * (n > 1)}{scaled}.",
+        f"Map by {facts['method']} ({facts['estimator']}): {n}{scaled}.",
         *describe_solve(facts),
         "",
-        *describe_files(facts["files"]),
         *describe_end(facts),
     ]
     return "\n".join(lines)

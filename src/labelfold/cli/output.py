@@ -1,23 +1,42 @@
-"""Output files that appear whole, at the end of the work, or not at all.
+"""What a command leaves behind: files that appear whole, at the end of the work, or not at all.
 
-Each file is written under a temporary name in its own folder, synchronised to disk, and renamed
+Each file is written under a temporary name in its own folder, synchronized to disk, and renamed
 into place when all of them are complete. An error, Ctrl-C or a power cut before that leaves the old
 file, or none.
+
+A table named "-" goes to standard output; what the command has to say about its work goes to the
+other of stdout and stderr.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib.util
+import json
 import os
 import shutil
-from collections.abc import Iterator
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, TYPE_CHECKING, Any, Self
 
+from labelfold.cli.console import Console
+from labelfold.cli.reports import versions
 from labelfold.exceptions import InputError
 from labelfold.whole_file import synchronise, temporary_name
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from labelfold.plotting import EmbeddingDisplay
+
+STANDARD_STREAM = "-"
+PICTURES = ("png", "pdf", "svg")
+PAGE = "html"  # a map that can be searched; ".htm" is taken for the same
 
 
 class OutputFiles:
@@ -143,3 +162,187 @@ class OutputFiles:
             with contextlib.suppress(OSError):
                 folder.rmdir()
         self._new_folders.clear()
+
+
+class Results:
+    """A table, and perhaps a picture and a model, as a context manager around a command's work.
+
+    Entering the block refuses names that cannot be written, so that a command fails before its
+    work. Leaving it without an error puts all files in place, and only then writes a table for
+    standard output.
+
+    Parameters
+    ----------
+    table : str or None
+        File of the table, or "-".
+    inputs : tuple of str
+        Files that the command reads, which it must not replace; a map is of the first.
+    picture, model : Path, default=None
+        The other files, if they are wanted: a picture or a page, and an estimator.
+    pages : bool, default=False
+        Whether the picture may be a page.
+    overwrite : bool, default=False
+        Whether files that exist may be replaced.
+    as_json : bool, default=False
+        Whether the report is JSON rather than text.
+    """
+
+    def __init__(
+        self,
+        table: str | None,
+        *,
+        inputs: tuple[str, ...],
+        picture: Path | None = None,
+        model: Path | None = None,
+        pages: bool = False,
+        overwrite: bool = False,
+        as_json: bool = False,
+    ) -> None:
+        self.files = {
+            "table": table,
+            "picture": None if picture is None else str(picture),
+            "model": None if model is None else str(model),
+        }
+        self.picture, self.model = picture, model
+        self._table = None if table in (None, STANDARD_STREAM) else Path(str(table))
+        self._inputs, self._as_json = inputs, as_json
+        self._endings = (*PICTURES, PAGE) if pages else PICTURES
+        self._columns: Mapping[str, Any] | None = None
+        self._paths = [path for path in (self._table, picture, model) if path is not None]
+        self._output = OutputFiles(*self._paths, overwrite=overwrite)
+        self._start = time.perf_counter()
+
+    @property
+    def _is_stdout(self) -> bool:
+        return self.files["table"] == STANDARD_STREAM
+
+    @property
+    def _is_page(self) -> bool:
+        return self.picture is not None and _ending(self.picture) == PAGE
+
+    def __enter__(self) -> Self:
+        self._check()
+        self._output.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._output.__exit__(kind, error, trace)
+        if error is None and self._columns is not None:
+            from labelfold.cli.tables import write_table
+
+            write_table(sys.stdout.buffer, self._columns, format="csv")
+            sys.stdout.buffer.flush()
+
+    def write_table(self, columns: Mapping[str, Any]) -> None:
+        """Write the table, if it is wanted; see `labelfold.cli.tables.write_table`."""
+        from labelfold.cli.tables import write_table
+
+        if self._is_stdout:
+            self._columns = columns
+        elif self._table is not None:
+            with self._output.open(self._table) as stream:
+                write_table(stream, columns, name=self._table)
+
+    def check_map(self, n_rows: int) -> None:
+        """Refuse a page of too many rows before the work that it takes to map them."""
+        if self._is_page:
+            from labelfold.plotting.interactive_map import MAX_POINTS
+
+            if n_rows > MAX_POINTS:
+                raise InputError(
+                    f"{self.picture}: a page holds {MAX_POINTS:,} rows and there are {n_rows:,}: "
+                    "write .png, or map a random part of the rows."
+                )
+
+    def write_map(self, display: EmbeddingDisplay, columns: Mapping[str, Any]) -> None:
+        """Write a map as its ending says; a page tells the columns of each row."""
+        if not self._is_page:
+            figure = new_figure(8.0, 6.5)
+            display.plot(ax=figure.subplots())
+            self.write_figure(figure)
+        elif self.picture is not None:
+            from labelfold.plotting.interactive_map import interactive_page
+
+            source = self._inputs[0]
+            title = None if source == STANDARD_STREAM else f"Map of {Path(source).name}"
+            with self._output.open(self.picture) as stream:
+                stream.write(interactive_page(display, hover=columns, title=title))
+
+    def write_figure(self, figure: Figure) -> None:
+        """Write the picture, if it is wanted."""
+        if self.picture is not None:
+            with self._output.open(self.picture) as stream:
+                figure.savefig(stream, format=_ending(self.picture))
+
+    def write_model(self, estimator: Any, names: list[str] | None, *, compact: bool) -> None:
+        """Write a fitted estimator and the names of its features, if it is wanted."""
+        if self.model is None:
+            return
+        from labelfold import save
+
+        with tempfile.TemporaryDirectory() as folder, self._output.open(self.model) as stream:
+            path = Path(folder, "model.skops")
+            save(estimator, path, compact=compact, feature_names=names)
+            with path.open("rb") as saved:
+                shutil.copyfileobj(saved, stream)
+
+    def end_facts(self, **seconds: float) -> dict[str, Any]:
+        """Return what ends every report: files, times of steps and in all, and versions."""
+        seconds["total"] = time.perf_counter() - self._start
+        return {
+            "files": self.files,
+            "seconds": {name: round(value, 3) for name, value in seconds.items()},
+            "versions": versions(),
+        }
+
+    def report(self, console: Console, facts: dict[str, Any], text: str) -> None:
+        """Say what was done, after the block: facts for machines, or text for people."""
+        if self._as_json:
+            console.result(json.dumps(facts, indent=2, allow_nan=False))
+        elif self._is_stdout:
+            console.remark(text)
+        else:
+            console.result(text)
+
+    def _check(self) -> None:
+        if self._is_stdout and self._as_json:
+            raise InputError("-o - and --json both write to standard output: name a file with -o.")
+        if self._table is not None:
+            from labelfold.cli.tables import output_format
+
+            if output_format(self._table) == "npy":
+                raise InputError(
+                    f"{self._table}: an NPY file holds a matrix alone, without names and labels: "
+                    "write .csv, .parquet or .npz."
+                )
+        if self.picture is not None and _ending(self.picture) not in self._endings:
+            endings = ", ".join("." + known for known in self._endings)
+            raise InputError(
+                f"{self.picture}: the ending of a picture is one of {endings}: choose one."
+            )
+        if self._is_page and importlib.util.find_spec("bokeh") is None:
+            raise InputError(
+                f'{self.picture}: a page needs bokeh: pip install "labelfold[html]", or write '
+                ".png, .pdf or .svg."
+            )
+        sources = {os.path.realpath(name) for name in self._inputs if name != STANDARD_STREAM}
+        for path in self._paths:
+            if os.path.realpath(path) in sources:
+                raise InputError(f"{path} is read by this command: write to another file.")
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure without pyplot: a command has no window, whatever the backend."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), dpi=150, layout="constrained")
+
+
+def _ending(path: Path) -> str:
+    ending = path.suffix[1:].lower()
+    return PAGE if ending == "htm" else ending

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import time
+import warnings
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from labelfold.cli.console import Console
-from labelfold.cli.data_options import Features, Format, Header, IdColumn, Ignore, MaxBytes
-from labelfold.cli.method_options import Json, Out
-from labelfold.cli.new_rows import read_new_rows
-from labelfold.cli.options import Force, Quiet, Verbose
-from labelfold.cli.results import Results
-from labelfold.cli.summary import (
-    counted,
-    describe_end,
-    describe_files,
-    row_column,
-    versions,
-)
+from labelfold.cli.methods import refusals_of
+from labelfold.cli.options import ColumnOptions, Force, Json, Out, command
+from labelfold.cli.output import Results
+from labelfold.cli.reports import counted, describe_end, row_column
+from labelfold.exceptions import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
 
 
+@command
 def transform(
-    context: typer.Context,
+    *,
+    console: Console,
     model: Annotated[
         Path,
         typer.Argument(
@@ -51,15 +51,8 @@ def transform(
         ),
     ] = False,
     as_json: Json = False,
-    features: Features = None,
-    ignore: Ignore = None,
-    id_column: IdColumn = None,
-    header: Header = None,
-    format: Format = None,
-    max_bytes: MaxBytes = None,
+    reading: ColumnOptions,
     force: Force = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> None:
     """Put new rows on a saved map, or label them with a saved classifier.
 
@@ -68,7 +61,7 @@ def transform(
     names takes the columns as they stand; for a file without names choose them with --features.
     Opening a model runs no code from it; one that was altered or cut short is refused.
 
-    The result has a line a row: its name (id) or number (row, the first is 1); the coordinates
+    The result has one line per row: its name (id) or number (row, the first is 1); the coordinates
     (x1, x2, ...) of a model by 'labelfold embed'; the label and the confidence, which is the
     probability that the classifier gives to that label, of one by 'labelfold classify'.
 
@@ -78,28 +71,13 @@ def transform(
 
       cat more.csv | labelfold transform model.skops - -o -
     """
-    console: Console = context.obj
-    console.set_verbosity(quiet=quiet, verbose=verbose)
-    start = time.perf_counter()
     with Results(out, inputs=(str(model), new), overwrite=force, as_json=as_json) as results:
         with console.step(f"opening {model}"):
-            from labelfold.cli.model_answers import answer, last_step, open_model
-
             estimator, names = open_model(model, spread=spread)
-        table = read_new_rows(
-            console,
-            new,
-            names,
-            getattr(estimator, "n_features_in_", None),
-            features=features,
-            ignore=ignore,
-            id_column=id_column,
-            header=header,
-            format=format,
-            max_bytes=max_bytes,
-        )
+        n_features = getattr(estimator, "n_features_in_", None)
+        table = reading.read_new(console, new, names, n_features)
         begin = time.perf_counter()
-        with console.step("new rows"):
+        with console.step("new rows"), refusals_of(last_step(estimator)):
             answers = answer(estimator, table.X, spread=spread)
         seconds = time.perf_counter() - begin
         results.write_table({**row_column(table), **answers})
@@ -114,14 +92,111 @@ def transform(
         "data": {"file": table.origin, "n_rows": table.n_rows},
         "n_components": answers["x"].shape[1] if "x" in answers else None,
         "columns": list(answers),
-        "files": {"table": out},
-        "seconds": {
-            "new_rows": round(seconds, 3),
-            "total": round(time.perf_counter() - start, 3),
-        },
-        "versions": versions(),
+        **results.end_facts(new_rows=seconds),
     }
     results.report(console, facts, describe(facts))
+
+
+def open_model(path: Path, *, spread: bool) -> tuple[Any, list[str] | None]:
+    """Open a saved model that maps or labels new rows.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    spread : bool
+        Whether it must tell a spread as well.
+
+    Returns
+    -------
+    estimator, names : estimator, list of str or None
+        It, and the names of the columns it was fitted on, if they are known.
+    """
+    from labelfold import ResampledEmbedding, load
+    from labelfold.persistence.model_file import read_feature_names
+
+    estimator = load(path)
+    kind = type(last_step(estimator)).__name__
+    if not hasattr(estimator, "transform") and not _is_classifier(estimator):
+        raise InputError(
+            f"{path} holds a {kind}, which neither maps nor labels new rows: give a model by "
+            "'labelfold embed --save' or 'labelfold classify --save'."
+        )
+    if spread and not isinstance(last_step(estimator), ResampledEmbedding):
+        raise InputError(
+            f"{path} holds a {kind}, which has no --spread: make the map with --method resampled."
+        )
+    names = read_feature_names(path)
+    if names is None and hasattr(estimator, "feature_names_in_"):
+        names = estimator.feature_names_in_.tolist()
+    return estimator, names
+
+
+def answer(estimator: Any, X: Any, *, spread: bool = False) -> dict[str, Any]:
+    """Return what a fitted model says of new rows.
+
+    Parameters
+    ----------
+    estimator : estimator
+        As `open_model` returns it.
+    X : matrix
+        The rows.
+    spread : bool, default=False
+        Whether to ask a `ResampledEmbedding` for its spread.
+
+    Returns
+    -------
+    dict of str to ndarray
+        "x" and "spread" of a map, "label" and "confidence" of a classifier.
+    """
+    import numpy as np
+
+    columns: dict[str, Any] = {}
+    with warnings.catch_warnings():
+        # They were found by name, but an array does not carry them.
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        if spread:
+            # A pipeline's transform does not hand the parameter on.
+            before = X if last_step(estimator) is estimator else estimator[:-1].transform(X)
+            x, distances = last_step(estimator).transform(before, return_spread=True)
+            columns = {"x": x, "spread": distances}
+        elif hasattr(estimator, "transform"):
+            x = estimator.transform(X)  # scalers alone keep sparse rows sparse
+            columns["x"] = np.asarray(x.toarray() if hasattr(x, "toarray") else x)
+        if _is_classifier(estimator):
+            columns["label"] = np.asarray(estimator.predict(X))
+            if hasattr(estimator, "predict_proba"):
+                distributions = estimator.predict_proba(X)
+                columns["confidence"] = confidences(
+                    distributions, estimator.classes_, columns["label"]
+                )
+    return columns
+
+
+def confidences(
+    distributions: NDArray[np.float64], classes: ArrayLike, named: ArrayLike
+) -> NDArray[np.float64]:
+    """Return the probability that each row's distribution gives to the class it was named.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelfold.cli.transform import confidences
+    >>> confidences(np.array([[0.75, 0.25], [0.5, 0.5]]), ["a", "b"], ["b", "a"])
+    array([0.25, 0.5 ])
+    """
+    import numpy as np
+
+    position = {value: k for k, value in enumerate(np.asarray(classes).tolist())}
+    codes = [position[value] for value in np.asarray(named).tolist()]
+    return np.asarray(distributions[np.arange(len(codes)), codes])
+
+
+def last_step(estimator: Any) -> Any:
+    """Return the last step of a pipeline, and anything else as it is."""
+    from sklearn.pipeline import Pipeline
+
+    return estimator[-1] if isinstance(estimator, Pipeline) else estimator
 
 
 def describe(facts: dict[str, Any]) -> str:
@@ -132,7 +207,10 @@ def describe(facts: dict[str, Any]) -> str:
     lines = [
         f"{model['file']}: {model['estimator']} of {counted(model['n_features'], 'feature')}.",
         f"{data['file']}: {counted(data['n_rows'], 'row')}, each with {' and '.join(given)}.",
-        *describe_files(facts["files"]),
         *describe_end(facts),
     ]
     return "\n".join(lines)
+
+
+def _is_classifier(estimator: Any) -> bool:
+    return hasattr(estimator, "predict") and hasattr(estimator, "classes_")

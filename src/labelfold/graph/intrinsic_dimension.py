@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
+from labelfold.checks import check_rows
 from labelfold.exceptions import FewNeighborsWarning, InputError
 from labelfold.graph.graph_length import (
     Growth,
@@ -243,7 +243,7 @@ class IntrinsicDimension(BaseEstimator):
         return 1 if self.n_jobs is None and X.shape[0] <= FEW_POINTS else self.n_jobs
 
     def _check_rows(self, X: Any) -> Any:
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+        X = check_rows(self, X, reset=True)
         if self.metric == "precomputed" and sp.issparse(X):
             raise InputError(
                 "metric='precomputed' needs all distances here, since subsamples have other "

@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
+from labelfold.checks import input_errors
 from labelfold.graph.adjacency import row_numbers
 from labelfold.graph.point_space import LEAST_ENTRY, PointSpace, Rows, middle, rows_are_equal
 from labelfold.methods import stored
@@ -370,7 +371,8 @@ class ExactIndex(PointIndex):
         search = NearestNeighbors(
             algorithm=self._algorithm, metric=self.space.search_metric, n_jobs=self.n_jobs
         )
-        return search.fit(self._shift(self.rows))
+        with input_errors():  # an unknown metric
+            return search.fit(self._shift(self.rows))
 
     def _widened(self, reach: float) -> float:
         """Return a reach that rounding in the search can't fall short of; the exact cut follows."""

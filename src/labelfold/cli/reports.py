@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ def data_facts(table: Table) -> dict[str, Any]:
 def estimator_facts(estimator: Any) -> dict[str, Any]:
     """Parameters, graph and certificate of a fitted embedder or classifier."""
     graph = getattr(estimator, "graph_", None)
-    certificate = getattr(estimator, "certificate_", None)
     return {
         "estimator": type(estimator).__name__,
         "parameters": {
@@ -37,14 +37,12 @@ def estimator_facts(estimator: Any) -> dict[str, Any]:
             if not hasattr(value, "get_params")
         },
         "graph": None if graph is None else graph_facts(graph),
-        "certificate": None
-        if certificate is None
-        else {"ok": bool(certificate.ok), "text": str(certificate)},
+        "certificate": certificate_facts(getattr(estimator, "certificate_", None)),
     }
 
 
 def graph_facts(graph: Any) -> dict[str, Any]:
-    """Size and pieces of a neighbour graph, and how its neighbours were found."""
+    """Size and pieces of a neighbor graph, and how its neighbors were found."""
     figures = graph.statistics
     return {
         "n_edges": figures.n_edges,
@@ -54,6 +52,13 @@ def graph_facts(graph: Any) -> dict[str, Any]:
         "n_duplicates": figures.n_duplicates,
         "search": str(graph.search),
     }
+
+
+def certificate_facts(certificate: Any) -> dict[str, Any] | None:
+    """Verdict and text of a certificate, None where there is none."""
+    if certificate is None:
+        return None
+    return {"ok": bool(certificate.ok), "text": str(certificate)}
 
 
 def versions() -> dict[str, str]:
@@ -72,7 +77,7 @@ def versions() -> dict[str, str]:
     }
 
 
-def describe_data(facts: dict[str, Any]) -> str:
+def describe_data(facts: Mapping[str, Any]) -> str:
     """The facts of `data_facts` as text."""
     text = f"{facts['file']}: {counted(facts['n_rows'], 'row')}, "
     text += counted(facts["n_features"], "feature")
@@ -83,7 +88,7 @@ def describe_data(facts: dict[str, Any]) -> str:
     return f"{text}.\n{wrapped(f'{title}: {counts}.')}"
 
 
-def describe_solve(facts: dict[str, Any]) -> list[str]:
+def describe_solve(facts: Mapping[str, Any]) -> list[str]:
     """Graph and certificate of `estimator_facts` as lines, as far as there are any."""
     lines = []
     graph, certificate = facts["graph"], facts["certificate"]
@@ -92,7 +97,7 @@ def describe_solve(facts: dict[str, Any]) -> list[str]:
         if graph["n_bridges"]:
             pieces += f" by {counted(graph['n_bridges'], 'bridge')}"
         lines.append(
-            f"Graph: {graph['n_edges']:,} edges, {graph['mean_neighborhood']:.1f} a point, "
+            f"Graph: {graph['n_edges']:,} edges, {graph['mean_neighborhood']:.1f} per row, "
             f"{pieces}; search: {graph['search']}."
         )
     if certificate is not None:
@@ -100,17 +105,23 @@ def describe_solve(facts: dict[str, Any]) -> list[str]:
     return lines
 
 
-def describe_files(files: dict[str, str | None]) -> list[str]:
-    """A line a file that was written."""
+def describe_scale(scale: str) -> str:
+    """What --scale did, to end the line about a map."""
+    return "" if scale == "none" else f", columns scaled ({scale})"
+
+
+def describe_files(files: Mapping[str, str | None]) -> list[str]:
+    """One line for each file that was written."""
     written = {title: path for title, path in files.items() if path not in (None, "-")}
     return [f"{title.capitalize()}: {path}" for title, path in written.items()]
 
 
-def describe_end(facts: dict[str, Any]) -> list[str]:
-    """Times and versions as lines."""
+def describe_end(facts: Mapping[str, Any]) -> list[str]:
+    """Files, times and versions as lines."""
     seconds = facts["seconds"]
     of_fit = f", {seconds['fit']:.1f} s of it for the fit" if "fit" in seconds else ""
     return [
+        *describe_files(facts["files"]),
         f"{seconds['total']:.1f} s in all{of_fit}.",
         ", ".join(f"{name} {version}" for name, version in facts["versions"].items()),
     ]
@@ -129,10 +140,21 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{plural if number != 1 else ''}"
 
 
-def wrapped(text: str) -> str:
-    """Text in lines that fit a terminal, those after the first indented."""
+def listed(names: list[str], n: int | None = None, most: int = 5) -> str:
+    """The first names, and how many more there are of `n` in all."""
+    rest = (len(names) if n is None else n) - most
+    return ", ".join(names[:most]) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+def wrapped(text: str, first: str = "", later: str = "  ") -> str:
+    """Text in lines that fit a terminal, with these indents."""
     return textwrap.fill(
-        text, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+        text,
+        WIDTH,
+        initial_indent=first,
+        subsequent_indent=later,
+        break_long_words=False,
+        break_on_hyphens=False,
     )
 
 

@@ -14,11 +14,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
+from labelfold.exceptions import InputError
 from labelfold.graph import IntrinsicDimension, NeighborGraph
 from labelfold.graph.components import find_components
 from labelfold.graph.point_space import number_equal_rows
 from labelfold.graph.statistics import EXTREME_FACTOR, EXTREME_SHARE
 from labelfold.labels import PartialLabels
+from labelfold.methods import Declaration, known_methods
 
 if TYPE_CHECKING:
     from labelfold.cli.tables import Table
@@ -117,7 +119,7 @@ def examine_graph(
             warnings.simplefilter("ignore")  # all of it is told below
             graph = NeighborGraph.build(table.X[rows], n_neighbors=n_neighbors, random_state=SEED)
             joined = graph.connected()
-    except ValueError as error:
+    except InputError as error:
         return facts | {"problem": str(error)}
     figures, k = graph.statistics, graph.recipe.n_neighbors
     hub = int(graph.occurrences.argmax())
@@ -128,12 +130,11 @@ def examine_graph(
         "n_neighbors": k,
         "search": graph.search.backend,
         "n_edges": figures.n_edges,
-        "n_components": figures.n_pieces,
+        "n_connected_components": figures.n_pieces,
         "component_sizes": sizes[:MOST_NAMED].tolist(),
-        "n_components_with_class_nodes": int(
-            find_components(graph.weights, labels.codes[rows]).max()
-        )
-        + 1,
+        "n_connected_with_class_nodes": int(
+            find_components(graph.weights, labels.codes[rows]).max() + 1
+        ),
         "n_bridges": len(joined.bridges),
         "longest_bridge": max(lengths, default=None),
         "median_edge": median,
@@ -162,6 +163,29 @@ def examine_dimension(
     return {"n_points": len(rows), "all": _dimension(table.X[rows]), "classes": classes}
 
 
+def examine_methods(report: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return for every known method what it is for, and why it cannot be used, if that is known."""
+    return [
+        {
+            "method": name,
+            "purpose": one.declaration.purpose,
+            "labels": one.declaration.labels,
+            "obstacle": _obstacle(one.declaration, report),
+        }
+        for name, one in known_methods().items()
+    ]
+
+
+def _obstacle(declaration: Declaration, report: dict[str, Any]) -> str | None:
+    n_classes, problem = report["labels"]["n_classes"], report["graph"]["problem"]
+    if declaration.labels == "needs" and n_classes < 2:
+        found = "one class" if n_classes else "none"
+        return f"needs labels of two classes, and there is {found}: label some rows"
+    if declaration.uses_graph and problem:
+        return str(problem).rstrip(".")
+    return None
+
+
 def feature_name(table: Table, column: int) -> str:
     """What a feature is called: its name, or its number from 1."""
     return f"feature {column + 1}" if table.feature_names is None else table.feature_names[column]
@@ -178,7 +202,7 @@ def _dimension(X: Any) -> dict[str, Any]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model = IntrinsicDimension(random_state=SEED).fit(X)
-    except ValueError as error:
+    except InputError as error:
         return {"dimension": None, "interval": None, "problem": str(error)}
     if not np.isfinite(model.dimension_):
         problem = "distances to neighbours hardly shrink as points are added"

@@ -1,9 +1,12 @@
-"""Three maps of scikit-learn's digits with few labels, and what simple heads make of each.
+"""Three maps of scikit-learn's digits with few labels, what simple heads make of each, a picture.
 
 All maps have the same number of coordinates, and methods run with their defaults otherwise. Two
-heads are fitted on the labelled points' coordinates: least squares on the classes (CCDR-MC V.A)
-with a ridge penalty chosen on the labelled points, and the label of the nearest labelled point.
-They are scored on the unlabelled points only; no true label of an unlabelled point is used before.
+heads are fitted on the labeled points' coordinates: least squares on the classes (CCDR-MC V.A)
+with a ridge penalty chosen on the labeled points, and the label of the nearest labeled point.
+They are scored on the unlabeled points only; no true label of an unlabeled point is used before.
+
+In the picture unlabeled points wear the color of their true class, pale and small. No method has
+seen it: it is there because a reader can judge a map only by where the other points went.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,15 +28,27 @@ from labelfold.evaluate import draw_labeled
 from labelfold.exceptions import InputError
 from labelfold.graph import NeighborGraph
 from labelfold.labels import hide_labels
+from labelfold.plotting import EmbeddingDisplay
 from labelfold.spectral import CCDR, LaplacianEigenmaps
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # As in the library's benchmark on MNIST, which has ten classes too.
 N_COMPONENTS = 20
+CAPTION = (
+    "Large points: the {n_labeled} labels given. Small points: the other {n_scored:,} digits, in "
+    "the color of their true class, which no method saw.\n"
+    "Stars: class centers. Each map has {n_components} coordinates, laid flat so that the "
+    "{n_labeled} labeled points come closest to the spokes of their classes.\n"
+    "Errors: a ridge classifier in all coordinates, on unlabeled digits only."
+)
 
 
 @dataclass(frozen=True)
 class DigitsMap:
-    """One map, how it was made, and how many unlabelled points each head gets wrong on it."""
+    """One map, how it was made, and how many unlabeled points each head gets wrong on it."""
 
     method: str
     uses: str
@@ -63,7 +78,7 @@ class DigitsExperiment:
 
     @property
     def n_scored(self) -> int:
-        """Number of points on which errors are counted: the unlabelled ones."""
+        """Number of points on which errors are counted: the unlabeled ones."""
         return len(self.y) - self.n_labeled
 
 
@@ -77,7 +92,7 @@ def run_experiment(
     ccdr, eigenmaps = CCDR(N_COMPONENTS), LaplacianEigenmaps(N_COMPONENTS)
 
     start = time.perf_counter()
-    with step("neighbour graph"):
+    with step("neighbor graph"):
         graph = NeighborGraph.build(X, n_neighbors=ccdr.n_neighbors)
     graph_seconds = time.perf_counter() - start
 
@@ -113,7 +128,7 @@ def run_experiment(
 
 
 def draw_labels(y: NDArray[Any], n_labels: int, seed: int) -> NDArray[np.bool_]:
-    """Draw the points that keep their label: equally many a class, at random within it.
+    """Draw the points that keep their label: equally many per class, at random within it.
 
     Where `n_labels` is no multiple of the number of classes, classes drawn at random give one more.
     """
@@ -123,11 +138,11 @@ def draw_labels(y: NDArray[Any], n_labels: int, seed: int) -> NDArray[np.bool_]:
         # The ridge head leaves out one label at a time, and its class must not go with it.
         raise InputError(
             f"{n_labels} labels are too few for {len(classes)} classes: "
-            f"ask for at least {2 * len(classes)}, two a class."
+            f"ask for at least {2 * len(classes)}, two per class."
         )
     if per_class + (remainder > 0) >= sizes.min():
         raise InputError(
-            f"{n_labels} labels leave a class of {sizes.min()} points without an unlabelled one: "
+            f"{n_labels} labels leave a class of {sizes.min()} points without an unlabeled one: "
             f"ask for at most {len(classes) * (sizes.min() - 1)}."
         )
     is_labeled: NDArray[np.bool_] = np.zeros(len(y), dtype=bool)
@@ -138,7 +153,7 @@ def draw_labels(y: NDArray[Any], n_labels: int, seed: int) -> NDArray[np.bool_]:
 def count_wrong(
     points: NDArray[Any], y: NDArray[Any], is_labeled: NDArray[np.bool_]
 ) -> dict[str, int]:
-    """Fit each head on the labelled points; count the unlabelled points it gets wrong."""
+    """Fit each head on the labeled points; count the unlabeled points it gets wrong."""
     heads = {
         "ridge": fit_ridge(points, y, is_labeled),
         "nearest label": KNeighborsClassifier(1).fit(points[is_labeled], y[is_labeled]),
@@ -152,9 +167,46 @@ def count_wrong(
 def fit_ridge(
     points: NDArray[Any], y: NDArray[Any], is_labeled: NDArray[np.bool_]
 ) -> RidgeClassifierCV:
-    """Fit penalised least squares; the penalty has the least leave-one-out error on the labels.
+    """Fit penalized least squares; the penalty has the least leave-one-out error on the labels.
 
     Penalties are in units of the points' variance: maps come in scales from 0.01 to 10.
     """
     penalties = points.var(axis=0).mean() * np.logspace(-4, 4, 17)
     return RidgeClassifierCV(penalties).fit(points[is_labeled], y[is_labeled])
+
+
+def draw_picture(experiment: DigitsExperiment) -> Figure:
+    """Draw all maps side by side, in the same frame."""
+    # Not pyplot: a command has no window, and must not depend on the user's graphical backend.
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(15.0, 6.2), dpi=100, layout="constrained")
+    axes = figure.subplots(1, len(experiment.maps), sharex=True, sharey=True)
+    for ax, panel in zip(axes, experiment.maps, strict=True):
+        _draw_panel(ax, panel, experiment)
+    caption = CAPTION.format(
+        n_labeled=experiment.n_labeled,
+        n_scored=experiment.n_scored,
+        n_components=experiment.maps[0].embedding.shape[1],
+    )
+    figure.supxlabel(caption, fontsize=13, color="#444444")
+    return figure
+
+
+def _draw_panel(ax: Axes, panel: DigitsMap, experiment: DigitsExperiment) -> None:
+    EmbeddingDisplay.from_predictions(
+        panel.embedding,
+        experiment.y,
+        labels=hide_labels(experiment.y, experiment.is_labeled),
+        class_centers=panel.class_centers,
+        components="classes",
+        ax=ax,
+        s=50,
+        linewidth=0.9,
+        predicted_kwargs={"s": 11, "alpha": 0.4},
+        text_kwargs={"fontsize": 18},
+    )
+    error = panel.n_wrong["ridge"] / experiment.n_scored
+    ax.set_title(f"{panel.method}: {100 * error:.1f} % error", fontsize=18)
+    ax.margins(0.05, 0.08)
+    ax.set_xlabel("")
