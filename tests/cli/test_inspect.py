@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import warnings
 
@@ -337,9 +338,10 @@ def test_text_has_its_sections_and_fits_a_terminal(write):
         assert name in result.stdout
 
 
-def test_standard_input():
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_standard_input(pack):
     content = "a,b\n" + "".join(f"{i},{i * i}\n" for i in range(30))
-    result = run("-", input=content)
+    result = run("-", input=pack(content.encode()))
     assert result.exit_code == 0, result.stderr
     assert "30 rows, 2 features" in result.stdout
 

@@ -251,8 +251,8 @@ def damage_byte(content):
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        (damage_byte, ["some bytes were altered"]),
-        (lambda content: content[:-1000], ["cut short"]),
+        (damage_byte, ["truncated or damaged"]),
+        (lambda content: content[:-1000], ["truncated or damaged"]),
         (lambda content: b"pixel0,pixel1\n1,2\n", ["not a file that labelfold.save wrote"]),
         (lambda content: b"", ["not a file that labelfold.save wrote"]),
     ],

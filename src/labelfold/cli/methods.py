@@ -35,7 +35,12 @@ TITLES = {
     "float": "a number",
     "str": "text",
 }
-LABELS = {"needs": "; needs labels", "uses": "; uses labels", "ignores": ""}
+LABELS = {
+    "needs": "; needs labels",
+    "uses": "; uses labels",
+    "ignores": "",
+    "complete": "; needs all labels",
+}
 
 
 def embedders() -> dict[str, Method]:

@@ -59,7 +59,7 @@ def transform(
     Every new row is treated by itself, and no label is asked for. The columns that the model was
     fitted on are found by their names, in whatever order, and others are ignored. A model without
     names takes the columns as they stand; for a file without names choose them with --features.
-    Opening a model runs no code from it; one that was altered or cut short is refused.
+    Opening a model runs no code from it; a damaged one is refused.
 
     The result has one line per row: its name (id) or number (row, the first is 1); the coordinates
     (x1, x2, ...) of a model by 'labelfold embed'; the label and the confidence, which is the
