@@ -3,33 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 
 from labelfold.exceptions import InputError
-from reproductions.entry import (
-    Entry,
-    Item,
-    Measurement,
-    Paper,
-    Printed,
-    Setting,
-    Task,
-    Verdict,
-)
+from reproductions.entry import Measurement, Paper, Task
 
-__all__ = [
-    "PAPERS",
-    "Entry",
-    "Item",
-    "Measurement",
-    "Paper",
-    "Printed",
-    "Setting",
-    "Task",
-    "Verdict",
-    "load_paper",
-    "paper_names",
-]
+__all__ = ["PAPERS", "Measurement", "Paper", "Task", "load_paper"]
 
 # Where each paper's PAPER stands. A module is imported when its paper is asked for.
 PAPERS = {
@@ -41,14 +19,9 @@ PAPERS = {
 }
 
 
-def paper_names() -> list[str]:
-    """Return the names of the papers at hand."""
-    return [name for name, module in PAPERS.items() if importlib.util.find_spec(module)]
-
-
 def load_paper(name: str) -> Paper:
     """Import a paper by its name."""
-    if name not in paper_names():
-        raise InputError(f"no paper {name!r}: known are {', '.join(paper_names())}.")
+    if name not in PAPERS:
+        raise InputError(f"no paper {name!r}: known are {', '.join(PAPERS)}.")
     paper: Paper = importlib.import_module(PAPERS[name]).PAPER
     return paper

@@ -17,31 +17,26 @@ from typing import Any
 import reproductions
 from labelfold.exceptions import InputError
 from reproductions.entry import Entry, Paper
-from reproductions.full_report import paper_folder, write_full_report
-from reproductions.report import write_entry, write_report
+from reproductions.report import paper_folder, write_entry, write_report
 from reproductions.runner import EntryRun, run_entries
-from reproductions.summary import Summary
 from reproductions.tables import explain_intervals, result_table, text_table
 
 PROGRAM = "python -m reproductions"
-ALL = "all"
 DATA_VARIABLE = "LABELFOLD_DATA"
 BAD_INPUT, INTERRUPTED = 2, 130
-
-DESCRIPTION = "Compute a paper's tables and figures again, beside what the paper printed."
 EPILOG = """
 Every finished piece of work is kept at once in the output folder: a run that was interrupted
 continues where it stopped when the same command is given again, and a finished one only rewrites
 its reports. Results of another version are set aside and not mixed, and quick runs have a folder of
-their own. With several processes, pieces of different tables and figures run side by side. For
-'all' papers there is one more report, report.md in the output folder. Without PAPER it lists the
-papers and their entries.
+their own. With several processes, pieces of different tables and figures run side by side. The
+report of all that is finished is report.md in the output folder. Without PAPER it lists the papers
+and their entries.
 """
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    options = make_parser().parse_args(arguments)
+    options = parse(arguments)
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _hide_warning if options.quiet else _show_warning
@@ -49,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as interrupt:
         _say(" ".join(["interrupted.", *getattr(interrupt, "__notes__", [])]))
         return INTERRUPTED
-    except BrokenPipeError:  # whoever read the results has enough of them
+    except BrokenPipeError:  # the reader of the results has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (InputError, OSError) as error:
@@ -58,115 +53,88 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
-    parser = argparse.ArgumentParser(prog=PROGRAM, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument(
-        "paper", metavar="PAPER", nargs="?", help=f"which paper, or '{ALL}'; none lists them"
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Return the options of the command line."""
+    parser = argparse.ArgumentParser(
+        prog=PROGRAM,
+        description="Compute a paper's tables and figures again, beside what the paper printed.",
+        epilog=EPILOG,
     )
-    parser.add_argument(
-        "entry", metavar="ENTRY", nargs="?", help="which table or figure; by default all"
-    )
-    parser.add_argument(
+    option = parser.add_argument
+    option("paper", metavar="PAPER", nargs="?", help="which paper, or 'all'; none lists them")
+    option("entry", metavar="ENTRY", nargs="?", help="which table or figure; by default all")
+    option(
         "--data",
         metavar="DIR",
         type=Path,
         default=os.environ.get(DATA_VARIABLE) or None,
         help=f"folder of data files, for entries that read some (or the variable {DATA_VARIABLE})",
     )
-    parser.add_argument(
+    option(
         "--out",
         metavar="DIR",
         type=Path,
         default=Path("labelfold-reproduce"),
         help="folder for reports, pictures and results (default: %(default)s)",
     )
-    parser.add_argument(
-        "--quick", action="store_true", help="a small part of the work, to see that it runs"
-    )
-    parser.add_argument(
-        "--fresh", action="store_true", help="start again rather than continue an earlier run"
-    )
-    parser.add_argument(
+    option("--quick", action="store_true", help="a small part of the work, to see that it runs")
+    option("--fresh", action="store_true", help="start again instead of continuing an earlier run")
+    option(
         "--jobs",
         metavar="N",
         type=int,
         default=1,
         help="number of processes; -1 for all cores (default: %(default)s)",
     )
-    loudness = parser.add_mutually_exclusive_group()
-    loudness.add_argument(
-        "-q", "--quiet", action="store_true", help="say nothing on stderr except errors"
-    )
-    loudness.add_argument(
-        "-v",
-        "--verbose",
-        action="store_true",
-        help="show progress even when stderr is no terminal",
-    )
-    return parser
+    option = parser.add_mutually_exclusive_group().add_argument
+    option("-q", "--quiet", action="store_true", help="say nothing on stderr except errors")
+    option("-v", "--verbose", action="store_true", help="show progress even without a terminal")
+    return parser.parse_args(arguments)
 
 
 def reproduce(options: argparse.Namespace) -> None:
     """List the papers, or run their entries and print the results."""
-    names = reproductions.paper_names()
+    papers = [reproductions.load_paper(name) for name in reproductions.PAPERS]
     if options.paper is None:
-        print("\n\n".join(describe_paper(reproductions.load_paper(name)) for name in names))
+        print("\n\n".join(map(describe_paper, papers)))
         return
-    papers = [
-        reproductions.load_paper(name)
-        for name in (names if options.paper == ALL else [options.paper])
+    chosen = papers if options.paper == "all" else [reproductions.load_paper(options.paper)]
+    work = [
+        (paper, entry)
+        for paper in chosen
+        for entry in (paper.entries if options.entry is None else [paper.entry(options.entry)])
     ]
-    work = [(paper, one) for paper in papers for one in choose_entries(paper, options.entry)]
     check_data(work, options.data)
-    report = None
-    for run in run_entries(
-        [
-            (paper, entry, options.out / paper_folder(paper, quick=options.quick))
-            for paper, entry in work
-        ],
-        data_home=options.data,
-        quick=options.quick,
-        fresh=options.fresh,
-        n_jobs=options.jobs,
-        verbose=not options.quiet and (options.verbose or sys.stderr.isatty()),
-    ):
-        write_and_print(run)
-        if options.paper == ALL:
-            # Again after every entry, so that an interrupted run has a report too.
-            report = write_full_report(papers, options.out, quick=options.quick)
-    if report is not None:
-        print(f"Report of all papers: {report}")
-
-
-def write_and_print(run: EntryRun) -> None:
-    """Write the files of a finished entry, and print its figures."""
-    summary = run.summary()
-    verdicts = run.entry.judge(summary)
-    folder = run.record.parent
-    files = [*write_entry(run, summary, verdicts), write_report(run.paper, folder), run.record]
-    print(describe_run(run, summary))
-    for verdict in verdicts:
-        print(f"\n{verdict.verdict}: {verdict.statement}\n  {verdict.found}")
-    print(f"\nFiles in {folder}: {', '.join(path.name for path in files)}\n", flush=True)
-
-
-def choose_entries(paper: Paper, name: str | None) -> list[Entry]:
-    """Return the entry of that name, or all of them."""
-    return list(paper.entries) if name is None else [paper.entry(name)]
+    runs = [
+        EntryRun(
+            paper,
+            entry,
+            options.out / paper_folder(paper, quick=options.quick),
+            data_home=options.data,
+            quick=options.quick,
+            fresh=options.fresh,
+        )
+        for paper, entry in work
+    ]
+    verbose = not options.quiet and (options.verbose or sys.stderr.isatty())
+    for run in run_entries(runs, n_jobs=options.jobs, verbose=verbose):
+        print(describe_run(run))
+        names = ", ".join(path.name for path in [*write_entry(run), run.record.path])
+        print(f"\nFiles in {run.folder}: {names}\n", flush=True)
+        # Again after every entry, so that an interrupted run has a report too.
+        report = write_report(papers, options.out, quick=options.quick)
+    print(f"Report of all that is finished: {report}")
 
 
 def check_data(work: list[tuple[Paper, Entry]], data: Path | None) -> None:
     """Raise an error before any work if data files are needed and their folder is missing."""
     needing = [f"{paper.name} {entry.name}" for paper, entry in work if entry.needs_data]
-    if not needing:
-        return
-    if data is None:
+    if needing and data is None:
         raise InputError(
             f"{', '.join(needing)}: data files are needed. Name their folder with --data or the "
             f"environment variable {DATA_VARIABLE}."
         )
-    if not data.is_dir():
+    if needing and data is not None and not data.is_dir():
         raise NotADirectoryError(f"{data} is not a folder: --data names the one of the data files.")
 
 
@@ -179,20 +147,20 @@ def describe_paper(paper: Paper) -> str:
     return f"{paper.name}: {paper.citation}\n{text_table(rows)}"
 
 
-def describe_run(run: EntryRun, summary: Summary) -> str:
-    """Return the figures of a run as text."""
-    seconds = sum(result.seconds for result in run.results)
+def describe_run(run: EntryRun) -> str:
+    """Return the figures and verdicts of a run as text."""
     reused = f", {run.n_reused:,} of them by an earlier run" if run.n_reused else ""
     lines = [
         f"{run.paper.name} {run.entry.name}: {run.entry.title}",
-        f"{len(run.results):,} tasks{reused}; {seconds:,.1f} s of work"
-        + ("; a quick run, whose figures say little" if run.origin.quick else ""),
+        f"{len(run.tasks):,} tasks{reused}; {run.seconds:,.1f} s of work"
+        + "; a quick run, whose figures say little" * run.quick,
         "",
-        text_table(result_table(summary)),
-        "",
-        explain_intervals(summary),
+        text_table(result_table(run.summary)),
+        *(["", text] if (text := explain_intervals(run.summary)) else []),
     ]
-    return "\n".join(lines).rstrip()
+    for verdict in run.verdicts:
+        lines += ["", f"{verdict.verdict}: {verdict.statement}", f"  {verdict.found}"]
+    return "\n".join(lines)
 
 
 def _say(text: str) -> None:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-__all__ = ["OKABE_ITO", "draw_curve", "draw_printed", "name_curves", "new_figure"]
-
 OKABE_ITO = tuple(style.color for style in class_styles(8))
 LEAST_GAP = 0.05  # between names of curves, as a share of the axes' height
 

@@ -2,11 +2,11 @@
 
     python -m reproductions.keep_report DIR            what a full run left
     python -m reproductions.keep_report --records DIR  its results only, also unfinished ones
-    python -m reproductions.keep_report --unpack DIR   the results that are kept, to go on from
+    python -m reproductions.keep_report --unpack DIR   the results that are kept, to continue from
 
-What is kept: the report, and of every entry its page, its picture with 256 colours, and the results
-of its tasks, of which the command makes the rest anew in minutes. The table of verdicts in README
-is brought up to date.
+What is kept: the report, and of every entry its page, its picture with 256 colors, and the results
+of its tasks, from which the command makes the rest again in minutes. The table of verdicts in
+README is brought up to date.
 """
 
 from __future__ import annotations
@@ -16,8 +16,12 @@ import re
 import shutil
 import sys
 from pathlib import Path
+from typing import get_args
 
-from reproductions import load_paper, paper_names
+from PIL import Image
+
+from reproductions import PAPERS, load_paper
+from reproductions.outcome import Outcome
 
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "docs" / "reproduction"
@@ -29,7 +33,7 @@ AUTHORS = {
     "lapclass": "Belkin and Niyogi, Laplacian classifier",
     "ssde": "Zhang et al., supervised SDE",
 }
-VERDICTS = ("better", "matches", "matches in part", "differs")
+VERDICTS = get_args(Outcome)
 # A row of the report's first table: name with or without a link, what it shows, verdict.
 ROW = re.compile(rf"^\| (?P<name>[^|]+) \| [^|]+ \| (?P<verdict>{'|'.join(VERDICTS)}) \|", re.M)
 TABLE = re.compile(r"(?<=<!-- verdicts -->\n).*?(?=<!-- end of verdicts -->)", re.S)
@@ -38,14 +42,17 @@ TABLE = re.compile(r"(?<=<!-- verdicts -->\n).*?(?=<!-- end of verdicts -->)", r
 def keep(out: Path) -> None:
     """Replace what the documentation keeps by the files of a run."""
     shutil.copyfile(out / "report.md", KEPT / "report.md")
-    for paper in map(load_paper, paper_names()):
-        shutil.rmtree(KEPT / paper.name, ignore_errors=True)
-        (KEPT / paper.name).mkdir(parents=True)
+    for paper in map(load_paper, PAPERS):
+        source, target = out / paper.name, KEPT / paper.name
+        shutil.rmtree(target, ignore_errors=True)
+        target.mkdir(parents=True)
         for entry in paper.entries:
-            for kind in ("md", "png"):
-                source = out / paper.name / f"{entry.name}.{kind}"
-                if kind == "md" or source.exists():
-                    copy(source, KEPT / paper.name / source.name)
+            shutil.copyfile(source / f"{entry.name}.md", target / f"{entry.name}.md")
+            if entry.draw is not None:
+                # A repository keeps every version of a picture for ever: a palette halves it.
+                with Image.open(source / f"{entry.name}.png") as picture:
+                    few = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+                    few.save(target / f"{entry.name}.png", optimize=True)
     keep_records(out)
     readme = ROOT / "README.md"
     table = verdict_table((KEPT / "report.md").read_text("utf-8"))
@@ -53,16 +60,18 @@ def keep(out: Path) -> None:
 
 
 def keep_records(out: Path) -> None:
-    """Keep the results of all tasks that are finished."""
-    for record in sorted(out.glob("*/*.jsonl")):
-        if is_record(record):
-            target = RECORDS / record.parent.name / f"{record.name}.xz"
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(lzma.compress(record.read_bytes(), preset=9))
+    """Keep the results of all tasks that are finished, without quick runs and older versions."""
+    for paper in map(load_paper, PAPERS):
+        for entry in paper.entries:
+            record = out / paper.name / f"{entry.name}.jsonl"
+            if record.exists():
+                target = RECORDS / paper.name / f"{record.name}.xz"
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(lzma.compress(record.read_bytes(), preset=9))
 
 
 def unpack_records(out: Path) -> None:
-    """Put the results that are kept where `python -m reproductions --out` goes on from them."""
+    """Put the results that are kept where `python -m reproductions --out` continues from them."""
     for record in sorted(RECORDS.glob("*/*.jsonl.xz")):
         target = out / record.parent.name / record.stem
         if target.exists():
@@ -71,27 +80,8 @@ def unpack_records(out: Path) -> None:
         target.write_bytes(lzma.decompress(record.read_bytes()))
 
 
-def is_record(path: Path) -> bool:
-    """Tell a record of an entry from those of quick runs and from older ones set aside."""
-    if path.parent.name not in paper_names():
-        return False
-    return path.stem in {entry.name for entry in load_paper(path.parent.name).entries}
-
-
-def copy(source: Path, target: Path) -> None:
-    """Copy a page as it is, and a picture with a palette."""
-    if source.suffix != ".png":
-        shutil.copyfile(source, target)
-        return
-    from PIL import Image
-
-    # A repository keeps every version of a picture for ever: a palette halves it or better.
-    with Image.open(source) as picture:
-        picture.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(target, optimize=True)
-
-
 def verdict_table(report: str) -> str:
-    """Sum up the verdicts of a report: a row a paper, a column a verdict."""
+    """Sum up the verdicts of a report: a row per paper, a column per verdict."""
     lines = [f"| | {' | '.join(VERDICTS)} |", f"| --- {'| --- ' * len(VERDICTS)}|"]
     for paper, authors in AUTHORS.items():
         cells: dict[str, list[str]] = {verdict: [] for verdict in VERDICTS}

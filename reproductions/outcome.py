@@ -1,44 +1,26 @@
 """From claims and printed numbers to a word on a table or figure: matches, better or differs.
 
-The rule is the same for every paper:
-
-- *differs*: a claim of the paper does not hold, or more than half of the numbers found here are
-  worse than printed;
-- *matches in part*: one of its claims holds in part only;
-- *better*: its claims hold, and more than half of the numbers found here are better than printed;
-- *matches*: anything else.
-
-A number is better or worse than the paper's if its interval lies wholly on that side. What was
-tried in several readings of the paper counts once.
+`RULE` says how, for every paper alike. What was tried in several readings of the paper counts once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
-from reproductions.entry import Judgement, Verdict, judge_readings
-from reproductions.summary import Summary, SummaryRow
+from reproductions.entry import Item, Judgement, judge_readings
+from reproductions.summary import SummaryRow
 
-__all__ = [
-    "Comparison",
-    "EntryOutcome",
-    "Outcome",
-    "compare_with_printed",
-    "judge_entry",
-    "worst",
-]
-
-Outcome = Literal["better", "matches", "matches in part", "differs"]
+Outcome = Literal["better", "matches", "matches in part", "differs"]  # from best to worst
 Comparison = Literal["matches", "better", "worse", "other", "open"]
 Word = TypeVar("Word")
 COUNTED: dict[Comparison, str] = {
     "matches": "as printed",
     "better": "better",
     "worse": "worse",
-    "other": "different",
-    "open": "by the reading",
+    "other": "different",  # numbers of which neither more nor less is better
+    "open": "by the reading",  # the readings do not agree
 }
 
 RULE = (
@@ -57,46 +39,14 @@ RULE = (
 
 @dataclass(frozen=True)
 class EntryOutcome:
-    """How results compare with the paper.
-
-    Parameters
-    ----------
-    claims : tuple of {"holds", "partly", "does not hold"}
-        The judgements of the paper's claims, one a claim.
-    comparisons : tuple of {"matches", "better", "worse", "other", "open"}
-        One for each printed number that was measured here; "other" where none is better, "open"
-        where the readings do not agree.
-    """
+    """How results compare with the paper: one word per claim, and one per printed number."""
 
     claims: tuple[Judgement, ...]
     comparisons: tuple[Comparison, ...]
 
-    @classmethod
-    def of(
-        cls,
-        claims: Iterable[tuple[str, Judgement]],
-        comparisons: Iterable[tuple[str, Comparison]],
-    ) -> EntryOutcome:
-        """Count what was tried in several readings once.
-
-        Parameters
-        ----------
-        claims : iterable of (str, judgement)
-            Every claim with its judgement, once a reading.
-        comparisons : iterable of (str, comparison)
-            The name of every number with its comparison, once a reading.
-        """
-        return cls(
-            tuple(judge_readings(words) for words in _by_name(claims).values()),
-            tuple(
-                words[0] if len(set(words)) == 1 else "open"
-                for words in _by_name(comparisons).values()
-            ),
-        )
-
     @property
     def outcome(self) -> Outcome:
-        """The word."""
+        """The word by the rule."""
         half = len(self.comparisons) / 2
         if "does not hold" in self.claims or self.comparisons.count("worse") > half:
             return "differs"
@@ -116,10 +66,8 @@ class EntryOutcome:
 
     def describe_claims(self) -> str:
         """Say how many claims hold."""
-        if not self.claims:
-            return ""
         n_partly = self.claims.count("partly")
-        text = f"{self.claims.count('holds')} of {len(self.claims)}"
+        text = f"{self.claims.count('holds')} of {len(self.claims)}" if self.claims else ""
         return f"{text}, {n_partly} in part" if n_partly else text
 
     def describe_numbers(self) -> str:
@@ -128,16 +76,27 @@ class EntryOutcome:
         return ", ".join(f"{count} {name}" for name, count in counts.items() if count)
 
 
-def judge_entry(summary: Summary, verdicts: Sequence[Verdict]) -> EntryOutcome:
-    """Compare an entry's results with what the paper claims and prints."""
-    return EntryOutcome.of(
-        ((one.item + one.claim, one.verdict) for one in verdicts if not one.is_ours),
-        (
-            (number_of(row), word)
-            for row in summary.rows
-            if (word := compare_with_printed(row)) is not None
-        ),
+def judge_entry(figures: Mapping[str, Any], item: Item | None = None) -> EntryOutcome:
+    """Compare an entry's figures (see `report`) with the paper, or its part in an item."""
+    wanted = {}.items() if item is None else item.rows.items()
+    rows = [row for row in figures["rows"] if row["verdict"] and wanted <= row["setting"].items()]
+    claims = _by_name(
+        (one["item"] + one["claim"], one["verdict"]) for one in claims_of(figures, item)
     )
+    numbers = _by_name((row["number"], row["verdict"]) for row in rows)
+    return EntryOutcome(
+        tuple(judge_readings(words) for words in claims),
+        tuple(words[0] if len(set(words)) == 1 else "open" for words in numbers),
+    )
+
+
+def claims_of(figures: Mapping[str, Any], item: Item | None = None) -> list[dict[str, Any]]:
+    """Return the verdicts on the paper's own claims, all or those about an item."""
+    return [
+        one
+        for one in figures["verdicts"]
+        if not one["is_ours"] and (item is None or one["item"] in ("", item.name))
+    ]
 
 
 def number_of(row: SummaryRow) -> str:
@@ -151,15 +110,12 @@ def compare_with_printed(row: SummaryRow) -> Comparison | None:
     """Compare a row with the number that the paper printed for it; None where there is none."""
     if row.printed is None or row.printed.value is None:
         return None
-    printed, estimate = row.printed.value, row.estimate
-    low = estimate.mean if estimate.low is None else estimate.low
-    high = estimate.mean if estimate.high is None else estimate.high
-    if low <= printed <= high:
+    low, high = row.estimate.ends
+    if low <= row.printed.value <= high:
         return "matches"
     if row.printed.goal == "equal":
         return "other"
-    is_low = high < printed
-    return "better" if is_low == (row.printed.goal == "low") else "worse"
+    return "better" if (high < row.printed.value) == (row.printed.goal == "low") else "worse"
 
 
 def worst(outcomes: Iterable[Outcome]) -> Outcome:
@@ -167,8 +123,8 @@ def worst(outcomes: Iterable[Outcome]) -> Outcome:
     return max(outcomes, key=get_args(Outcome).index)
 
 
-def _by_name(named: Iterable[tuple[str, Word]]) -> dict[str, list[Word]]:
+def _by_name(named: Iterable[tuple[str, Word]]) -> Iterable[list[Word]]:
     groups: dict[str, list[Word]] = {}
     for name, word in named:
         groups.setdefault(name, []).append(word)
-    return groups
+    return groups.values()

@@ -13,19 +13,7 @@ from dataclasses import dataclass, replace
 
 from labelfold.evaluate import student_interval, wilson_interval
 from labelfold.exceptions import InputError
-from reproductions.entry import Judgement, Measurement, Printed, Setting, Task, Unit
-
-__all__ = [
-    "LEVEL",
-    "Estimate",
-    "Summary",
-    "SummaryRow",
-    "TaskResult",
-    "judge_below",
-    "mean_over_seeds",
-    "paired_difference",
-    "summarise",
-]
+from reproductions.entry import Judgement, Measurement, Printed, Setting, Task, Unit, judge_if
 
 LEVEL = 0.8  # of all intervals: that of CCDR-MC
 
@@ -42,67 +30,38 @@ class TaskResult:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean and its interval.
-
-    Parameters
-    ----------
-    mean : float
-        Mean over the runs.
-    low, high : float or None
-        Ends of the interval; None where one run gives none.
-    n_runs : int
-        Number of runs, which is that of the seeds.
-    method : {"Student t", "Wilson", "none"}
-        Kind of the interval.
-    """
+    """A mean over runs and the ends of its interval, None where one run gives none."""
 
     mean: float
     low: float | None
     high: float | None
     n_runs: int
-    method: str
+    method: str  # of the interval: "Student t", "Wilson" or "none"
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The ends of the interval, or the mean twice where there is none."""
+        if self.low is None or self.high is None:
+            return self.mean, self.mean
+        return self.low, self.high
 
 
 @dataclass(frozen=True)
 class SummaryRow:
-    """All measurements of one setting and measure.
+    """All measurements of one setting and measure."""
 
-    Parameters
-    ----------
-    setting : mapping
-        The task's setting and the measurement's together.
-    measure : str
-        What was measured.
-    unit : {"share", "number", "choice"}
-        Shares are shown in per cent.
-    values : mapping of seed to float
-        The measured values.
-    n_scored : int or None
-        Number of points scored in one run; None where it is unknown or not the same for all.
-    estimate : Estimate
-        Their mean and its interval.
-    printed : Printed or None
-        What the paper printed for it.
-    """
-
-    setting: Setting
+    setting: Setting  # the task's and the measurement's together
     measure: str
     unit: Unit
-    values: Mapping[int | None, float]
-    n_scored: int | None
+    values: Mapping[int | None, float]  # by seed
+    n_scored: int | None  # in one run; None where it is unknown or not the same for all
     estimate: Estimate
     printed: Printed | None = None
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The rows of an entry, in the order of its tasks.
-
-    Parameters
-    ----------
-    rows : tuple of SummaryRow
-        One row for each setting and measure.
-    """
+    """The rows of an entry, in the order of its tasks."""
 
     rows: tuple[SummaryRow, ...]
 
@@ -121,10 +80,6 @@ class Summary:
             if row.measure == measure and setting.items() <= row.setting.items()
         ]
 
-    def beside_the_paper(self) -> Summary:
-        """Return the rows for which the paper has something."""
-        return Summary(tuple(row for row in self.rows if row.printed is not None))
-
     def values_of(self, name: str) -> list[str | int | float]:
         """Return the distinct values of one name in the settings, in the rows' order."""
         return list(dict.fromkeys(row.setting[name] for row in self.rows if name in row.setting))
@@ -136,37 +91,27 @@ def summarise(
     printed: Sequence[Printed] = (),
     derive: Callable[[Summary], list[SummaryRow]] | None = None,
 ) -> Summary:
-    """Group measurements by setting and measure.
+    """Group measurements by setting and measure, in the order of the results.
 
-    Parameters
-    ----------
-    results : iterable of TaskResult
-        Results in the order of the entry's tasks, which becomes the order of the rows.
-    printed : sequence of Printed, default=()
-        What the paper printed; it stands beside the row of equal setting and measure.
-    derive : callable, default=None
-        Makes further rows of the summary.
-
-    Returns
-    -------
-    Summary
-        One row for each setting and measure.
+    `derive` makes further rows of the summary; what the paper printed is put beside the row of
+    equal setting and measure.
     """
     groups: dict[str, list[tuple[int | None, Setting, Measurement]]] = {}
     for result in results:
         for measurement in result.measurements:
-            setting = _merged(result.task.setting, measurement.setting)
-            name = _group_key(setting, measurement.measure)
+            if repeated := result.task.setting.keys() & measurement.setting.keys():
+                raise InputError(f"a measurement repeats {sorted(repeated)} of its task's setting.")
+            setting = {**result.task.setting, **measurement.setting}
             seed = result.task.seed if measurement.draw is None else measurement.draw
+            name = _group_key(setting, measurement.measure)
             groups.setdefault(name, []).append((seed, setting, measurement))
-    rows = [_row(group) for group in groups.values()]
+    rows = [_make_row(group) for group in groups.values()]
     if derive is not None:
         rows += derive(Summary(tuple(rows)))
     beside = {_group_key(item.setting, item.measure): item for item in printed}
+    keys = [_group_key(row.setting, row.measure) for row in rows]
     return Summary(
-        tuple(
-            replace(row, printed=beside.get(_group_key(row.setting, row.measure))) for row in rows
-        )
+        tuple(replace(row, printed=beside.get(key)) for row, key in zip(rows, keys, strict=True))
     )
 
 
@@ -178,9 +123,8 @@ def paired_difference(first: SummaryRow, second: SummaryRow) -> Estimate:
 
 def judge_below(difference: Estimate) -> Judgement:
     """Judge whether a difference is below zero: with its whole interval, or undecided."""
-    low = difference.mean if difference.low is None else difference.low
-    high = difference.mean if difference.high is None else difference.high
-    return "holds" if high < 0 else "partly" if low <= 0 else "does not hold"
+    low, high = difference.ends
+    return judge_if(high < 0, low <= 0)
 
 
 def mean_over_seeds(values: Sequence[float]) -> Estimate:
@@ -192,14 +136,11 @@ def mean_over_seeds(values: Sequence[float]) -> Estimate:
     return Estimate(mean, *student_interval(values, LEVEL), n, "Student t")
 
 
-def _row(group: list[tuple[int | None, Setting, Measurement]]) -> SummaryRow:
+def _make_row(group: list[tuple[int | None, Setting, Measurement]]) -> SummaryRow:
     _, setting, first = group[0]
     values = {seed: float(measurement.value) for seed, _, measurement in group}
     if len(values) < len(group):
-        raise InputError(
-            f"{first.measure} of {dict(setting)} was measured twice for one seed: tell the "
-            "measurements apart by a setting or a measure."
-        )
+        raise InputError(f"{first.measure} of {dict(setting)} was measured twice for one seed.")
     counts = {measurement.n_scored for _, _, measurement in group}
     n_scored = counts.pop() if len(counts) == 1 else None
     # Sorted, so that sums over seeds do not depend on the order of the results.
@@ -213,14 +154,5 @@ def _row(group: list[tuple[int | None, Setting, Measurement]]) -> SummaryRow:
     return SummaryRow(setting, first.measure, first.unit, values, n_scored, estimate)
 
 
-def _merged(task_setting: Setting, setting: Setting) -> Setting:
-    common = task_setting.keys() & setting.keys()
-    if common:
-        raise InputError(
-            f"a measurement repeats {sorted(common)} of its task's setting: leave it out there."
-        )
-    return {**task_setting, **setting}
-
-
 def _group_key(setting: Setting, measure: str) -> str:
-    return Task({**setting}).key + measure
+    return Task(setting).key + measure

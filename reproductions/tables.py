@@ -10,20 +10,6 @@ from reproductions.entry import Unit, Verdict
 from reproductions.outcome import compare_with_printed
 from reproductions.summary import Estimate, Summary, SummaryRow
 
-__all__ = [
-    "Table",
-    "escape_markdown",
-    "explain_intervals",
-    "format_difference",
-    "format_estimate",
-    "format_interval",
-    "format_value",
-    "markdown_table",
-    "result_table",
-    "text_table",
-    "verdict_table",
-]
-
 Table = list[list[str]]
 
 
@@ -63,15 +49,8 @@ def explain_intervals(summary: Summary) -> str:
 
 
 def format_value(value: float, unit: Unit) -> str:
-    """Write a share in per cent, a number from 1,000 on in full, any other with three digits.
-
-    Examples
-    --------
-    >>> from reproductions.tables import format_value
-    >>> format_value(0.0435, "share"), format_value(14.0, "number"), format_value(1234, "number")
-    ('4.35 %', '14', '1,234')
-    """
-    # Adding zero makes nothing of the sign of -0.
+    """Write a share in per cent, a number from 1,000 on in full, any other with three digits."""
+    # Adding zero drops the sign of -0.
     if unit == "share":
         return f"{round(100 * value, 2) + 0.0:.2f} %"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
@@ -79,12 +58,10 @@ def format_value(value: float, unit: Unit) -> str:
 
 def format_interval(estimate: Estimate, unit: Unit) -> str:
     """Write the two ends of an interval, or nothing where there is none."""
-    if estimate.low is None or estimate.high is None:
+    if estimate.low is None:
         return ""
-    if unit == "share":
-        low, high = (round(100 * end, 2) + 0.0 for end in (estimate.low, estimate.high))
-        return f"{low:.2f} to {high:.2f} %"
-    return f"{format_value(estimate.low, unit)} to {format_value(estimate.high, unit)}"
+    low, high = (format_value(end, unit) for end in estimate.ends)
+    return f"{low.removesuffix(' %')} to {high}"
 
 
 def format_estimate(estimate: Estimate, unit: Unit = "share") -> str:
@@ -95,9 +72,8 @@ def format_estimate(estimate: Estimate, unit: Unit = "share") -> str:
 
 def format_difference(difference: Estimate) -> str:
     """Write a difference of two shares in percentage points, its interval in parentheses."""
-    interval = ""
-    if difference.low is not None and difference.high is not None:
-        interval = f" ({100 * difference.low:+.2f} to {100 * difference.high:+.2f})"
+    low, high = difference.ends
+    interval = "" if difference.low is None else f" ({100 * low:+.2f} to {100 * high:+.2f})"
     return f"{100 * difference.mean:+.2f} points{interval}"
 
 
@@ -111,14 +87,7 @@ def markdown_table(table: Table, *, is_markdown: bool = False) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    r"""Write text so that Markdown, also within a table, shows it as it is.
-
-    Examples
-    --------
-    >>> from reproductions.tables import escape_markdown
-    >>> print(escape_markdown("a|b <i> *c*"))
-    a\|b &lt;i&gt; \*c\*
-    """
+    """Write text so that Markdown, also within a table, shows it as it is."""
     line = html.escape(" ".join(text.split()), quote=False)
     return re.sub(r"([\\`*_\[\]|])", r"\\\1", line)
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from reproductions import Entry, Measurement, Paper, Printed, Task, Verdict
+from reproductions.entry import Entry, Measurement, Paper, Printed, Task, Verdict
 
 
 class Counter:

@@ -13,7 +13,7 @@ from labelfold.datasets import make_swiss_roll
 from reproductions import Measurement, Task, load_paper
 from reproductions.ccdr_2005 import figure_3, figures_1_and_2, roll, table_1
 from reproductions.summary import TaskResult, summarise
-from reproductions.tests.merged_claims import merged_claims
+from reproductions.tests.helpers import merged_claims
 
 PAPER = load_paper("ccdr-2005")
 

@@ -12,7 +12,7 @@ from labelfold import CCDR, LeastSquaresClassifier, hide_labels
 from reproductions import Measurement, Task, load_paper
 from reproductions.ccdr_mc import landsat, out_of_sample, searches, sweeps, table_1
 from reproductions.summary import TaskResult, summarise
-from reproductions.tests.merged_claims import merged_claims
+from reproductions.tests.helpers import merged_claims
 
 PAPER = load_paper("ccdr-mc")
 N_TRAIN, N_TEST = 200, 80

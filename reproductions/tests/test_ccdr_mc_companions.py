@@ -24,7 +24,7 @@ from reproductions.ccdr_mc import (
 )
 from reproductions.ccdr_mc.nested_fisher import NestedFisherAnalysis
 from reproductions.summary import TaskResult, summarise
-from reproductions.tests.merged_claims import merged_claims
+from reproductions.tests.helpers import merged_claims
 
 PAPER = load_paper("ccdr-mc")
 N_TRAIN, N_TEST = 200, 80

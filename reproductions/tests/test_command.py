@@ -61,17 +61,17 @@ def test_without_a_paper_it_lists_them():
         assert re.search(rf"^  {name} +\w", result.stdout, re.MULTILINE)
 
 
-def test_an_unknown_paper_is_told_the_known_ones(tmp_path):
-    result = run("ccdr-1905", "--out", tmp_path / "new")
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["ccdr-1905"], "no paper 'ccdr-1905': known are ccdr-2005"),
+        (["ccdr-2005", "table-9"], "no entry 'table-9': known are table-1, bands, figure-1"),
+    ],
+)
+def test_unknown_names_are_told_the_known_ones(tmp_path, names, message):
+    result = run(*names, "--out", tmp_path / "new")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "no paper 'ccdr-1905': known are ccdr-2005" in result.stderr
-    assert not (tmp_path / "new").exists()
-
-
-def test_an_unknown_entry_is_told_the_known_ones(tmp_path):
-    result = run("ccdr-2005", "table-9", "--out", tmp_path / "new")
-    assert result.exit_code == 2
-    assert "no entry 'table-9': known are table-1, bands, figure-1" in result.stderr
+    assert message in result.stderr
     assert not (tmp_path / "new").exists()
 
 
@@ -111,20 +111,17 @@ def test_results_go_to_stdout_and_files(finished):
         f"Files in {folder / 'ccdr-2005-quick'}: bands.md, bands.json, bands.png" in result.stdout
     )
     names = sorted(path.name for path in (folder / "ccdr-2005-quick").iterdir())
-    assert names == ["bands.json", "bands.jsonl", "bands.md", "bands.png", "report.md"]
+    assert names == ["bands.json", "bands.jsonl", "bands.md", "bands.png"]
+    assert "[ccdr-2005 bands](ccdr-2005-quick/bands.md)" in (folder / "report-quick.md").read_text()
     figures = json.loads((folder / "ccdr-2005-quick" / "bands.json").read_text())
     assert (figures["quick"], figures["n_tasks"]) == (True, 15)
 
 
-def test_a_second_run_reuses_the_first(finished):
+def test_a_second_run_reuses_the_first_unless_it_is_a_fresh_one(finished):
     first, folder = finished
     result = run("ccdr-2005", "bands", "--quick", "--out", folder)
     assert "15 tasks, 15 of them by an earlier run" in result.stdout
     assert result.stdout.splitlines()[2:] == first.stdout.splitlines()[2:]
-
-
-def test_a_fresh_run_says_what_became_of_the_old_one(finished):
-    _, folder = finished
     result = run("ccdr-2005", "bands", "--quick", "--fresh", "--out", folder)
     assert result.exit_code == 0
     assert "warning: " in result.stderr
@@ -177,6 +174,6 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path):
     assert stderr.startswith(
         "python -m reproductions: interrupted. 2 of 15 tasks of bands are finished and kept"
     )
-    assert "the next run goes on from there" in stderr
+    assert "the next run continues from there" in stderr
     result = run(*arguments)
     assert "15 tasks, 2 of them by an earlier run" in result.stdout

@@ -15,7 +15,6 @@ from reproductions import Measurement, Task, load_paper
 from reproductions.lapclass import figure_1, figure_2, figure_3, rules
 from reproductions.lapclass.nearest import NearestLabeled, measure_nearest, vote
 from reproductions.lapclass.points import LabeledPart, Points, Sample, measure_draws
-from reproductions.record import Origin, Record
 from reproductions.summary import TaskResult, summarise
 
 PAPER = load_paper("lapclass")
@@ -214,14 +213,6 @@ def test_errors_count_hidden_rows_only():
     measured = measure_draws(points, 10, all_right_but_one, {"labels": 10})
     assert {item.value for item in measured} == {1 / 40}
     assert {item.n_scored for item in measured} == {40}
-
-
-def test_draws_survive_the_record(tmp_path):
-    origin = Origin.here(paper="lapclass", entry="figure-2", edition=1, quick=False)
-    result = results_of({100: 0.1}, points=60_000)[0]
-    Record(tmp_path / "figure-2.jsonl", origin).append(result)
-    (again,) = Record(tmp_path / "figure-2.jsonl", origin).results.values()
-    assert again == result
 
 
 @pytest.fixture

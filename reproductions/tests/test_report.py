@@ -1,32 +1,44 @@
-"""The files of a run: figures, text whatever it contains, and that they appear whole."""
+"""The files of a run and the report of all papers: figures, text, and that they appear whole."""
 
 from __future__ import annotations
 
 import json
 import re
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from reproductions import Measurement, Printed, Task, Verdict
+from reproductions import PAPERS, load_paper
+from reproductions.entry import NO_NUMBERS, OF_THE_TEXT, Item, Measurement, Printed, Task, Verdict
 from reproductions.report import write_entry, write_report
-from reproductions.runner import run_entry
 from reproductions.summary import TaskResult, summarise
 from reproductions.tables import (
     escape_markdown,
     explain_intervals,
     format_difference,
+    format_value,
     markdown_table,
     result_table,
     text_table,
 )
+from reproductions.tests.helpers import run_entry
+
+# Read off the papers: their captions, and the one table without any (CCDR-MC, section V.D).
+TABLES_AND_FIGURES = {
+    "ccdr-2005": ["Table 1", "Fig. 1", "Fig. 2", "Fig. 3"],
+    "ccdr-mc": ["Fig. 1", "Table I", "Table of section V.D", "Fig. 2", "Fig. 3", "Fig. 4"],
+    "ism": [*(f"Fig. {number}" for number in range(1, 6)), *(f"Table {n}" for n in range(1, 5))],
+    "lapclass": ["Fig. 1", "Fig. 2", "Fig. 3"],
+    "ssde": ["Table 1", "Fig. 1", "Fig. 2"],
+}
 
 
 def make(paper, folder, entry=None, **options):
-    run = run_entry(paper, entry or paper.entries[0], folder, **options)
-    summary = run.summary()
-    return write_entry(run, summary, run.entry.judge(summary))
+    """Run an entry and write its files; return its page."""
+    page, *_ = write_entry(run_entry(paper, entry or paper.entries[0], folder, **options))
+    return page.read_text("utf-8")
 
 
 def draw(summary, data_home):
@@ -36,13 +48,6 @@ def draw(summary, data_home):
 
 
 def test_a_run_becomes_a_page_figures_and_a_picture(paper, tmp_path):
-    files = make(paper, tmp_path, replace(paper.entries[0], draw=draw))
-    assert [path.name for path in files] == ["table-1.md", "table-1.json", "table-1.png"]
-    assert (tmp_path / "table-1.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
-    assert "](table-1.png)" in (tmp_path / "table-1.md").read_text()
-
-
-def test_a_picture_is_told_where_the_data_are(paper, tmp_path):
     told = []
 
     def draw_and_tell(summary, data_home):
@@ -50,14 +55,18 @@ def test_a_picture_is_told_where_the_data_are(paper, tmp_path):
         return draw(summary, data_home)
 
     entry = replace(paper.entries[0], draw=draw_and_tell)
+    out = tmp_path / "out"
     for _ in range(2):  # the second run finds all tasks in the record
-        make(paper, tmp_path / "out", entry, data_home=tmp_path)
+        page = make(paper, out, entry, data_home=tmp_path)
     assert told == [tmp_path, tmp_path]
+    names = ["table-1.json", "table-1.jsonl", "table-1.md", "table-1.png"]
+    assert sorted(path.name for path in out.iterdir()) == names
+    assert (out / "table-1.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+    assert "](table-1.png)" in page
 
 
 def test_the_page_says_all_there_is_to_know(paper, tmp_path):
-    make(paper, tmp_path)
-    page = (tmp_path / "table-1.md").read_text()
+    page = make(paper, tmp_path)
     assert page.startswith(
         "# table-1: Sums\n\n**Verdict: matches.** Claims of the paper that hold: "
     )
@@ -65,37 +74,36 @@ def test_the_page_says_all_there_is_to_know(paper, tmp_path):
     assert "| 10 | a | 11.00 % | 9.91 to 12.09 % | 3 | 10.5 % | matches |\n" in page
     assert "| 10 | b | 5.50 % | 4.96 to 6.04 % | 3 |  |  |\n" in page
     assert "| a \\| b | &lt;b&gt;1&lt;/b&gt; | 0.11 | holds |\n" in page
-    assert "Student's" in page
-    assert "Wilson" not in page
-    assert "Seeds 0 to 2." in page
-    assert "Points scored in a run: 100." in page
-    assert re.search(r"Edition 1; labelfold [\d.]+, numpy", page)
-    assert "quick" not in page
-    assert ".png" not in page
-
-
-def test_rows_beside_the_paper_stand_first(paper, tmp_path):
-    make(paper, tmp_path)
-    page = (tmp_path / "table-1.md").read_text()
     beside, rest = page.split("### Beside the paper")[1].split("### All rows")
     assert beside.count("| 10 | a |") == rest.count("| 10 | a |") == 1
     assert "| 20 |" not in beside
     assert "| 20 |" in rest
+    assert "Student's" in page
+    assert "Seeds 0 to 2." in page
+    assert "Points scored in a run: 100." in page
+    assert re.search(r"Edition 1; labelfold [\d.]+, numpy", page)
+    for word in ("Wilson", "quick", ".png"):
+        assert word not in page
 
 
 def test_a_quick_run_says_so_and_names_wilson(paper, tmp_path):
-    make(paper, tmp_path, quick=True)
-    page = (tmp_path / "table-1.md").read_text()
+    page = make(paper, tmp_path, quick=True)
     assert "**A quick run**" in page
     assert "Wilson's binomial interval" in page
 
 
-def test_warnings_stand_on_the_page(paper, tmp_path):
-    run = run_entry(paper, paper.entries[0], tmp_path)
-    results = [replace(result, warnings=("<two> pieces",)) for result in run.results[:4]]
-    write_entry(replace(run, results=results), run.summary(), [])
-    page = (tmp_path / "table-1.md").read_text()
-    assert "- Warning in 4 of the tasks: &lt;two&gt; pieces\n" in page
+def test_seeds_and_warnings_stand_on_the_page(paper, counter, tmp_path):
+    def warn(task, data_home):
+        if task.setting["size"] == 10:
+            warnings.warn("<two> pieces", stacklevel=1)
+        return counter(task, data_home)
+
+    def tasks(quick):
+        return [Task({"size": size}, seed) for size in (10, 20) for seed in (0, 1, 2, 4, 6, 7)]
+
+    page = make(paper, tmp_path, replace(paper.entries[0], run=warn, tasks=tasks))
+    assert "- Warning in 6 of the tasks: &lt;two&gt; pieces\n" in page
+    assert "Seeds 0 to 2, 4, 6 to 7." in page
 
 
 def test_the_figures_are_those_of_the_summary(paper, tmp_path):
@@ -106,26 +114,7 @@ def test_the_figures_are_those_of_the_summary(paper, tmp_path):
     assert (row["mean"], row["n_runs"], row["paper"]) == (pytest.approx(0.11), 3, 0.105)
     assert figures["verdicts"][0]["verdict"] == "holds"
     assert figures["versions"]["numpy"]
-    assert (figures["quick"], figures["level"]) == (False, 0.8)
-
-
-def test_the_report_has_all_entries_run_so_far(paper, tmp_path):
-    make(paper, tmp_path)
-    report = write_report(paper, tmp_path).read_text()
-    assert report.startswith("# tiny\n\nN. N., Sums, 1905.\n\nNot run yet: table-2.\n")
-    assert report.count("\n## ") == 1
-    make(paper, tmp_path, paper.entries[1])
-    report = write_report(paper, tmp_path).read_text()
-    assert "Not run yet" not in report
-    assert re.findall(r"^#+ table-\d", report, re.MULTILINE) == ["## table-1", "## table-2"]
-    assert "| table-2 | a \\| b |  | holds |\n" in report
-
-
-def test_files_of_an_earlier_version_are_left_out(paper, tmp_path):
-    make(paper, tmp_path)
-    figures = tmp_path / "table-1.json"
-    figures.write_text(figures.read_text().replace('"format": 2', '"format": 1'))
-    assert "Not run yet: table-1, table-2." in write_report(paper, tmp_path).read_text()
+    assert (figures["quick"], figures["level"], figures["n_tasks"]) == (False, 0.8, 6)
 
 
 def test_an_interrupted_write_leaves_the_old_file(paper, tmp_path, monkeypatch):
@@ -148,15 +137,14 @@ def test_cells_are_shown_as_they_are():
     assert escape_markdown("a|b\n<script>&*x*`_[y](z)\\") == (
         r"a\|b &lt;script&gt;&amp;\*x\*\`\_\[y\](z)" + "\\\\"
     )
-
-
-def test_a_table_keeps_its_columns_whatever_the_cells_contain():
     table = markdown_table([["a", "b"], ["x|y", "1\n2"]])
     assert table == "| a | b |\n| --- | --- |\n| x\\|y | 1 2 |"
-
-
-def test_a_table_for_the_terminal_has_straight_columns():
     assert text_table([["a", "bcd"], ["1234", "5"]]) == "a     bcd\n1234  5"
+
+
+def test_numbers_are_written_by_their_unit():
+    assert [format_value(0.0435, "share"), format_value(-1e-9, "share")] == ["4.35 %", "0.00 %"]
+    assert [format_value(14.0, "number"), format_value(1234, "number")] == ["14", "1,234"]
 
 
 def summary_of(*measurements, printed=()):
@@ -205,10 +193,144 @@ def test_claims_with_the_same_reason_are_explained_together(paper, tmp_path):
             Verdict("fourth", "text", "f", "holds", why="It is odd."),
         ]
 
-    page, *_ = make(paper, tmp_path, replace(paper.entries[0], judge=judge))
-    _, _, reasons = page.read_text("utf-8").partition("## Why\n\n")
+    page = make(paper, tmp_path, replace(paper.entries[0], judge=judge))
+    _, _, reasons = page.partition("## Why\n\n")
     assert reasons.splitlines()[:3] == [
         "- *first*: It is odd. Not here.",
         "- *second*; *third*: It is odd.",
         "",
     ]
+
+
+# The report of all papers
+
+
+@pytest.fixture
+def shown(paper):
+    """The tiny paper, with a figure of two entries and a listing."""
+    both = tuple(entry.name for entry in paper.entries)
+    items = (Item("Table 1", "sums", ("table-1",)), Item("Fig. 1", "both", both))
+    return replace(paper, items=(*items, Item("Table 9", "a listing", ())))
+
+
+def report(paper, folder, *names):
+    """Run entries and return the report of the paper."""
+    for name in names:
+        make(paper, folder / paper.name, paper.entry(name))
+    return write_report([paper], folder).read_text("utf-8")
+
+
+def test_every_table_and_figure_of_the_five_papers_is_an_item():
+    for name in PAPERS:
+        paper = load_paper(name)
+        assert [item.name for item in paper.items] == TABLES_AND_FIGURES[name]
+        known = {entry.name for entry in paper.entries}
+        assert all(set(item.entries) <= known for item in paper.items)
+    # All but the one that is an algorithm.
+    empty = [item for name in PAPERS for item in load_paper(name).items if not item.entries]
+    assert [item.about.split(":")[0] for item in empty] == ["the algorithm"]
+
+
+def test_all_items_are_rows_with_their_verdict(shown, tmp_path):
+    markdown = report(shown, tmp_path, "table-1", "table-2")
+    assert (
+        "| [tiny Table 1](tiny/table-1.md) | sums | matches | 1 of 1 | 1 as printed |" in markdown
+    )
+    assert "[tiny Fig. 1, table-1](tiny/table-1.md); [tiny Fig. 1, table-2](tiny/table-2.md)" in (
+        markdown
+    )
+    assert "| tiny Table 9 | a listing | nothing to measure |  |  |" in markdown
+    assert "Of 2 tables and figures with something to measure: 2 matches." in markdown
+    assert "N. N., Sums, 1905." in markdown
+
+
+def test_what_is_not_run_yet_is_said(shown, tmp_path):
+    markdown = report(shown, tmp_path, "table-1")
+    assert "| tiny Fig. 1 | both | not run yet |" in markdown
+    assert "to measure: 1 matches, 1 not run yet." in markdown
+
+
+def test_why_stands_beside_what_differs_only(shown, counter, tmp_path):
+    def run_worse(task, data_home):
+        return [replace(one, value=one.value * 3) for one in counter(task, data_home)]
+
+    first, second = (replace(entry, why="The ruler is longer.") for entry in shown.entries)
+    paper = replace(shown, entries=(replace(first, run=run_worse), second))
+    markdown = report(paper, tmp_path, "table-1", "table-2")
+    assert "| sums | differs | 1 of 1 | 1 worse |" in markdown
+    assert "- **tiny Table 1.**\n  - *Numbers*: The ruler is longer.\n" in markdown
+    assert "| both | differs |" in markdown
+    assert markdown.count("The ruler is longer.") == 2  # of two items
+
+
+def test_entries_that_are_no_item_stand_apart(shown, tmp_path):
+    paper = replace(shown, items=shown.items[:1])
+    markdown = report(paper, tmp_path, "table-1", "table-2")
+    beside = markdown.split("## Beside")[1]
+    assert "[tiny table-2](tiny/table-2.md) | Sums | 1 of 1 | 1 of 1 |" in beside
+
+
+@pytest.mark.parametrize(
+    ("paper", "entry"),
+    [
+        ("ccdr-2005", "bands"),
+        ("ccdr-2005", "figure-2"),
+        ("ccdr-mc", "figure-1"),
+        ("ism", "figure-5"),
+    ],
+)
+def test_another_seed_gives_other_numbers_and_the_same_seed_the_same(paper, entry):
+    chosen = load_paper(paper).entry(entry)
+    task = chosen.tasks(True)[0]
+
+    def numbers(seed):
+        return chosen.run(Task(task.setting, seed), None)
+
+    first, again, other = ([one.value for one in numbers(seed)] for seed in (0, 0, 1))
+    assert again == pytest.approx(first, rel=1e-8)
+    assert len(other) == len(first)
+    assert other != pytest.approx(first, rel=1e-8)
+
+
+def test_a_report_is_made_of_the_numbers_of_its_seeds(tmp_path):
+    """Nothing printed in a report is written down beforehand: other seeds, other figures."""
+    paper = load_paper("ccdr-2005")
+    bands = paper.entry("bands")
+
+    def numbers(first_seed):
+        def tasks(quick):
+            return [Task(one.setting, one.seed + first_seed) for one in bands.tasks(True)]
+
+        page = make(paper, tmp_path / str(first_seed), replace(bands, tasks=tasks))
+        table = page.split("## Results")[1]
+        return re.findall(r"\| ([\d.]+ %) \| [\d.]+ to [\d.]+ % \|", table)
+
+    first, other = numbers(0), numbers(1000)
+    assert len(first) == len(other) > 2
+    assert first != other
+
+
+def test_items_that_share_an_entry_have_rows_and_claims_of_their_own(paper, tmp_path):
+    def judge(summary):
+        return [
+            Verdict("sums", "text", "f", "holds", item="Table 1"),
+            Verdict("last sum", "text", "f", "partly", item="Table 1", why="It is odd."),
+            Verdict("spectrum", "text", "f", "does not hold", item="Table 2"),
+            Verdict("no table", "text", "f", "does not hold", item=OF_THE_TEXT),
+            Verdict("ours", "not in the paper", "f", "does not hold", item="Table 1"),
+        ]
+
+    first = replace(paper.entries[0], judge=judge)
+    rows = {"method": "b"}  # which has no printed number
+    items = (
+        Item("Table 1", "sums", ("table-1",)),
+        Item("Table 2", "spectra", ("table-1",), rows=rows),
+        Item("Table 3", "nothing", ("table-1",), rows=NO_NUMBERS),
+    )
+    markdown = report(replace(paper, entries=(first,), items=items), tmp_path, "table-1")
+    assert "| sums | matches in part | 1 of 2, 1 in part | 1 as printed |" in markdown
+    assert "| spectra | differs | 0 of 1 |  |" in markdown
+    # An item that no claim and no number belongs to is not passed over in silence.
+    assert "| tiny Table 3 | nothing | not run yet |" in markdown
+    assert "- **tiny Table 1.**\n  - *last sum*: It is odd.\n" in markdown
+    assert "- **tiny Table 2.**\n  - *spectrum*: The reason is not known.\n" in markdown

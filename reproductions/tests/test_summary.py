@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from reproductions import Measurement, Printed, Task
+from reproductions.entry import Measurement, Printed, Task
 from reproductions.summary import (
     Estimate,
     SummaryRow,
@@ -49,11 +49,6 @@ def test_wilson_ends_are_z_standard_deviations_away(share, n):
     z = stats.norm.ppf(0.9)
     for end in wilson_interval(share, n):
         assert (share - end) ** 2 == pytest.approx(z**2 * end * (1 - end) / n, abs=1e-12)
-
-
-def test_wilson_interval_of_no_error():
-    z = stats.norm.ppf(0.9)
-    assert wilson_interval(0.0, 50) == pytest.approx((0.0, z**2 / (50 + z**2)))
 
 
 def test_one_run_of_an_error_rate_gets_wilsons_interval():
@@ -118,14 +113,12 @@ def test_paired_difference_takes_common_seeds_only():
     assert difference == mean_over_seeds([0.1 * seed - 0.1 for seed in (1, 2, 3)])
 
 
-def test_a_measurement_given_twice_is_refused():
-    with pytest.raises(ValueError, match="measured twice for one seed"):
-        summarise([result({}, 0, error(0.1, "a"), error(0.2, "a"))])
-
-
-def test_a_setting_given_twice_is_refused():
-    with pytest.raises(ValueError, match=r"repeats \['method'\]"):
-        summarise([result({"method": "a"}, 0, error(0.1, "a"))])
+@pytest.mark.parametrize(
+    ("setting", "message"), [({}, "measured twice"), ({"method": "a"}, r"repeats \['method'\]")]
+)
+def test_measurements_that_cannot_be_told_apart_are_refused(setting, message):
+    with pytest.raises(ValueError, match=message):
+        summarise([result(setting, 0, error(0.1, "a"), error(0.2, "a"))])
 
 
 def test_an_ambiguous_row_is_an_error():
@@ -136,21 +129,11 @@ def test_an_ambiguous_row_is_an_error():
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 def test_a_measurement_is_finite(value):
-    with pytest.raises(ValueError, match="must be a finite number"):
+    with pytest.raises(ValueError, match="not finite"):
         Measurement(value)
-
-
-def test_a_setting_holds_plain_values():
-    with pytest.raises(TypeError, match="setting 'n' is a int64"):
-        Task({"n": np.int64(3)})
 
 
 def test_draws_of_one_task_count_as_seeds():
     values = [error(0.1, "a", draw=0), error(0.3, "a", draw=1)]
-    together = summarise([result({}, None, *values)])
-    apart = summarise(
-        [result({}, seed, error(value, "a")) for seed, value in enumerate((0.1, 0.3))]
-    )
-    assert together == apart
-    with pytest.raises(ValueError, match="twice for one seed"):
-        summarise([result({}, None, values[0], values[0])])
+    apart = [result({}, seed, error(value, "a")) for seed, value in enumerate((0.1, 0.3))]
+    assert summarise([result({}, None, *values)]) == summarise(apart)

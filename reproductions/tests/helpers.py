@@ -1,0 +1,29 @@
+"""What several tests of the reproductions use."""
+
+from __future__ import annotations
+
+from reproductions.entry import judge_readings
+from reproductions.runner import EntryRun, run_entries
+from reproductions.summary import TaskResult, summarise
+
+
+def run_entry(paper, entry, folder, *, n_jobs=None, verbose=False, **options):
+    """Run what is left of an entry's tasks."""
+    (run,) = run_entries(
+        [EntryRun(paper, entry, folder, **options)], n_jobs=n_jobs, verbose=verbose
+    )
+    return run
+
+
+def summary_of(entry, tasks):
+    """Run tasks of an entry without a record."""
+    results = [TaskResult(task, tuple(entry.run(task, None)), 0.0) for task in tasks]
+    return summarise(results, printed=entry.printed, derive=entry.derive)
+
+
+def merged_claims(verdicts):
+    """Return the judgement of every claim over its readings, in the order of the claims."""
+    words = {}
+    for verdict in verdicts:
+        words.setdefault(verdict.claim, []).append(verdict.verdict)
+    return {claim: judge_readings(found) for claim, found in words.items()}
