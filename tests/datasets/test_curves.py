@@ -106,18 +106,26 @@ def test_noise_moves_points_and_nothing_else(make):
 @pytest.mark.parametrize(
     ("make", "arguments", "message"),
     [
-        (make_intertwined_curves, {"n_samples": 1}, "n_samples=1 must be at least 2"),
-        (make_intertwined_curves, {"n_turns": 0}, "n_turns=0 must be finite and greater than 0"),
-        (make_closed_curve, {"n_half_turns": 0}, "n_half_turns=0 must be at least 1"),
+        (make_intertwined_curves, {"n_samples": 1}, "n_samples=1 must be an integer of at least 2"),
+        (
+            make_intertwined_curves,
+            {"n_turns": 0},
+            "n_turns=0 must be a number, finite and greater than 0",
+        ),
+        (make_closed_curve, {"n_half_turns": 0}, "n_half_turns=0 must be an integer of at least 1"),
         (make_closed_curve, {"width": 1.0}, "width=1.0 must be .*greater than 0 and less than 1"),
         (make_closed_curve, {"width": 0.0}, "width=0.0 must be .*greater than 0 and less than 1"),
         (
             make_concentric_circles,
             {"n_samples": 2, "n_classes": 3},
-            "n_samples=2 must be at least 3: every class needs a point",
+            "n_samples=2 must be an integer of at least 3: every class needs a point",
         ),
-        (make_concentric_circles, {"n_classes": 0}, "n_classes=0 must be at least 1"),
-        (make_concentric_circles, {"gap": -1.0}, "gap=-1.0 must be finite and greater than 0"),
+        (make_concentric_circles, {"n_classes": 0}, "n_classes=0 must be an integer of at least 1"),
+        (
+            make_concentric_circles,
+            {"gap": -1.0},
+            "gap=-1.0 must be a number, finite and greater than 0",
+        ),
     ],
 )
 def test_bad_arguments(make, arguments, message):

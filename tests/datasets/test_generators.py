@@ -9,6 +9,7 @@ from labelfold.datasets import (
     make_intertwined_curves,
     make_swiss_roll,
 )
+from labelfold.exceptions import InputError
 
 all_generators = pytest.mark.parametrize(
     "make",
@@ -53,27 +54,14 @@ def test_numpy_integers_are_numbers_of_samples(make):
 
 
 @all_generators
-@pytest.mark.parametrize("n_samples", [0, -3])
-def test_no_samples_are_refused(make, n_samples):
-    with pytest.raises(ValueError, match=f"n_samples={n_samples} must be at least"):
+@pytest.mark.parametrize("n_samples", [0, -3, 10.0, "10", True, None])
+def test_number_of_samples_must_be_a_positive_integer(make, n_samples):
+    with pytest.raises(InputError, match=f"n_samples={n_samples!r} must be an integer of at least"):
         make(n_samples)
 
 
 @all_generators
-@pytest.mark.parametrize("n_samples", [10.0, "10", True, None])
-def test_number_of_samples_must_be_an_integer(make, n_samples):
-    with pytest.raises(TypeError, match=f"n_samples={n_samples!r} must be an integer"):
-        make(n_samples)
-
-
-@all_generators
-@pytest.mark.parametrize("noise", [-0.1, np.nan, np.inf])
+@pytest.mark.parametrize("noise", [-0.1, np.nan, np.inf, "loud"])
 def test_noise_must_be_a_standard_deviation(make, noise):
-    with pytest.raises(ValueError, match=f"noise={noise} must be finite and at least 0"):
+    with pytest.raises(InputError, match=f"noise={noise!r} must be a number"):
         make(10, noise=noise)
-
-
-@all_generators
-def test_noise_must_be_a_number(make):
-    with pytest.raises(TypeError, match="noise='loud' must be a real number"):
-        make(10, noise="loud")

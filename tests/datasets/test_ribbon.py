@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from labelfold.datasets.ribbon import outline_length, outline_points
+from labelfold.datasets.curves import outline_length, outline_points
 
 CASES = [(1, 0.5), (2, 0.5), (2, 0.2), (2, 0.8), (3, 0.4), (4, 0.5)]
 

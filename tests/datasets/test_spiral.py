@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from labelfold.datasets.spiral import angle_at_length, length_at_angle, points_at_angle
+from labelfold.datasets.curves import angle_at_length, length_at_angle, points_at_angle
 
 
 @pytest.mark.parametrize("angle", [0.0, 0.3, 1.5 * np.pi, 4.5 * np.pi])

@@ -126,16 +126,16 @@ def test_six_bands_are_as_hard_for_three_neighbors_as_the_paper_says():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"n_classes": 0}, "n_classes=0 must be at least 1"),
-        ({"n_bands": 0}, "n_bands=0 must be at least 1"),
-        ({"n_rows": -1}, "n_rows=-1 must be at least 1"),
+        ({"n_classes": 0}, "n_classes=0 must be an integer of at least 1"),
+        ({"n_bands": 0}, "n_bands=0 must be an integer of at least 1"),
+        ({"n_rows": -1}, "n_rows=-1 must be an integer of at least 1"),
         ({"n_classes": 7}, "n_classes=7 is more than the 6 classes.*raise n_bands"),
         (
             {"pattern": "checkerboard", "n_classes": 4, "n_bands": 2},
             "n_classes=4 is more than the 3 classes.*n_bands=2 by n_rows=2",
         ),
-        ({"height": 0.0}, "height=0.0 must be finite and greater than 0"),
-        ({"height": np.inf}, "height=inf must be finite"),
+        ({"height": 0.0}, "height=0.0 must be a number, finite and greater than 0"),
+        ({"height": np.inf}, "height=inf must be a number, finite"),
         ({"pattern": "stripes"}, "pattern='stripes' is unknown: give 'bands'"),
         ({"pattern": lambda c: np.zeros(3, int)}, r"shape \(3,\) for 20 points"),
         ({"pattern": lambda c: c[:, 0]}, "values of type float64.*astype"),

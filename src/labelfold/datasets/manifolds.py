@@ -10,10 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from labelfold.datasets.arguments import check_count, check_real
+from labelfold.checks import check_integer, check_real
+from labelfold.datasets.curves import (
+    angle_at_length,
+    length_at_angle,
+    outline_length,
+    outline_points,
+    points_at_angle,
+)
 from labelfold.datasets.patterns import Grid, Pattern, label_points
-from labelfold.datasets.ribbon import outline_length, outline_points
-from labelfold.datasets.spiral import angle_at_length, length_at_angle, points_at_angle
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -89,7 +94,7 @@ def make_swiss_roll(
     The number of points in a class is random. For m points of each class draw more, and keep the
     first m of each: they are still uniform on their class's part of the roll.
 
-    With six bands the error of 3 nearest neighbours after 300, 400 and 500 training points (4.9,
+    With six bands the error of 3 nearest neighbors after 300, 400 and 500 training points (4.9,
     4.3 and 3.9 %, mean of 200 draws) is close to that of [1]_ (5.0, 4.4 and 3.4 %), which gives its
     classes as a picture only.
 
@@ -110,11 +115,11 @@ def make_swiss_roll(
     >>> y
     array([1, 1, 1, 1, 0])
     """
-    check_count("n_samples", n_samples, minimum=1, purpose="a roll needs a point")
+    check_integer("n_samples", n_samples, least=1, hint=": a roll needs a point")
     _check_n_classes(n_classes)
-    check_count("n_bands", n_bands, minimum=1, purpose="bands divide the arc length")
-    check_count("n_rows", n_rows, minimum=1, purpose="rows divide the height")
-    check_real("height", height, above=0, purpose="it is the roll's extent along its axis")
+    check_integer("n_bands", n_bands, least=1, hint=": bands divide the arc length")
+    check_integer("n_rows", n_rows, least=1, hint=": rows divide the height")
+    check_real("height", height, above=0, hint=": it is the roll's extent along its axis")
     _check_noise(noise)
     rng: np.random.RandomState = check_random_state(random_state)
 
@@ -175,8 +180,8 @@ def make_intertwined_curves(
     >>> np.bincount(y)
     array([51, 50])
     """
-    check_count("n_samples", n_samples, minimum=2, purpose="each of the two curves needs a point")
-    check_real("n_turns", n_turns, above=0, purpose="it is the number of turns of each curve")
+    check_integer("n_samples", n_samples, least=2, hint=": each of the two curves needs a point")
+    check_real("n_turns", n_turns, above=0, hint=": it is the number of turns of each curve")
     _check_noise(noise)
     rng: np.random.RandomState = check_random_state(random_state)
 
@@ -244,9 +249,9 @@ def make_closed_curve(
     >>> X.shape, coordinates.shape
     ((500, 2), (500, 1))
     """
-    check_count("n_samples", n_samples, minimum=1, purpose="a curve needs a point")
-    check_count("n_half_turns", n_half_turns, minimum=1, purpose="each arm bends at least once")
-    check_real("width", width, above=0, below=1, purpose="the ribbon's turns are 1 apart")
+    check_integer("n_samples", n_samples, least=1, hint=": a curve needs a point")
+    check_integer("n_half_turns", n_half_turns, least=1, hint=": each arm bends at least once")
+    check_real("width", width, above=0, below=1, hint=": the ribbon's turns are 1 apart")
     _check_noise(noise)
     rng: np.random.RandomState = check_random_state(random_state)
 
@@ -276,7 +281,7 @@ def make_concentric_circles(
         Number of circles.
 
     gap : float, default=1.0
-        Distance between neighbouring circles; the innermost has radius 1.
+        Distance between neighboring circles; the innermost has radius 1.
 
     noise : float, default=0.0
         Standard deviation of the Gaussian noise added to every feature.
@@ -303,8 +308,8 @@ def make_concentric_circles(
     ((300, 2), (300, 2))
     """
     _check_n_classes(n_classes)
-    check_count("n_samples", n_samples, minimum=n_classes, purpose="every class needs a point")
-    check_real("gap", gap, above=0, purpose="it is the distance between neighbouring circles")
+    check_integer("n_samples", n_samples, least=n_classes, hint=": every class needs a point")
+    check_real("gap", gap, above=0, hint=": it is the distance between neighboring circles")
     _check_noise(noise)
     rng: np.random.RandomState = check_random_state(random_state)
 
@@ -316,11 +321,11 @@ def make_concentric_circles(
 
 
 def _check_n_classes(n_classes: int) -> None:
-    check_count("n_classes", n_classes, minimum=1, purpose="every point has a class")
+    check_integer("n_classes", n_classes, least=1, hint=": every point has a class")
 
 
 def _check_noise(noise: float) -> None:
-    check_real("noise", noise, at_least=0, purpose="it is a standard deviation, 0 for none")
+    check_real("noise", noise, at_least=0, hint=": it is a standard deviation, 0 for none")
 
 
 def _with_noise(points: FloatArray, noise: float, rng: np.random.RandomState) -> FloatArray:

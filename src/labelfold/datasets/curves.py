@@ -1,13 +1,19 @@
-"""The outline of a ribbon rolled up into a double spiral: a closed plane curve of circular arcs.
+r"""Two plane curves by arc length: the Archimedean spiral and the outline of a rolled ribbon.
 
-The ribbon's middle line starts at the origin and runs out in two arms, each the other's image under
-x -> -x. Arm A goes through half circles of radius 1/2, 3/2, 5/2, ... that end at 1, -2, 3, ... on
-the x axis, so upper half circles share the centre (1/2, 0), lower ones (-1/2, 0), and neighbouring
-turns are 1 apart everywhere. The outline runs at width / 2 to both sides of the middle line, with a
-half circle around each end. All pieces are arcs, so arc length is known exactly.
+The spiral r = angle has the arc length from the origin
 
-One side, from the middle of the cap of arm A to the middle of the cap of arm B, is half of the
-outline; the other half is its image under x -> -x.
+.. math::
+
+    s(\theta) = \tfrac12 \bigl(\theta \sqrt{1 + \theta^2} + \operatorname{arsinh} \theta\bigr).
+
+The ribbon is rolled up into a double spiral; its outline is a closed curve of circular arcs. Its
+middle line starts at the origin and runs out in two arms, each the other's image under x -> -x. Arm
+A goes through half circles of radius 1/2, 3/2, 5/2, ... that end at 1, -2, 3, ... on the x axis, so
+upper half circles share the center (1/2, 0), lower ones (-1/2, 0), and neighboring turns are 1
+apart everywhere. The outline runs at width / 2 to both sides of the middle line, with a half circle
+around each end. All pieces are arcs, so arc length is known exactly. One side, from the middle of
+the cap of arm A to the middle of the cap of arm B, is half of the outline; the other half is its
+image under x -> -x.
 """
 
 from __future__ import annotations
@@ -17,12 +23,47 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = [
+    "angle_at_length",
+    "length_at_angle",
+    "outline_length",
+    "outline_points",
+    "points_at_angle",
+]
+
 FloatArray = NDArray[np.float64]
+
+# One more than full double precision takes: the start of `angle_at_length` is at most 31 % off (at
+# length 2), and every step of Newton's method about squares that.
+_NEWTON_STEPS = 5
+
+
+def length_at_angle(angle: FloatArray) -> FloatArray:
+    """Arc length of the spiral from its origin to `angle` (non-negative)."""
+    return 0.5 * (angle * np.hypot(1.0, angle) + np.arcsinh(angle))
+
+
+def angle_at_length(length: FloatArray) -> FloatArray:
+    r"""Angle at which the spiral has run through `length` (non-negative).
+
+    Newton's method. As :math:`s(\theta)` is convex and at least :math:`\theta` and
+    :math:`\theta^2 / 2`, the start :math:`\min(s, \sqrt{2 s})` is never below the answer, and from
+    above Newton's method falls monotonically onto it.
+    """
+    angle = np.minimum(length, np.sqrt(2.0 * length))
+    for _ in range(_NEWTON_STEPS):
+        angle = angle - (length_at_angle(angle) - length) / np.hypot(1.0, angle)
+    return angle
+
+
+def points_at_angle(angle: FloatArray) -> FloatArray:
+    """Points of the plane, one row an angle."""
+    return np.column_stack([angle * np.cos(angle), angle * np.sin(angle)])
 
 
 @dataclass(frozen=True)
 class ArcChain:
-    """Circular arcs that follow one another, centres on the x axis, run from start by sweep."""
+    """Circular arcs that follow one another, centers on the x axis, run from start by sweep."""
 
     center: FloatArray
     radius: FloatArray
@@ -81,5 +122,5 @@ def _sign(turn: int) -> int:
 
 
 def _start(turn: int) -> float:
-    """Angle at which both arms' half circles begin: right of the centre, left, right, ..."""
+    """Angle at which both arms' half circles begin: right of the center, left, right, ..."""
     return 0.0 if turn % 2 else np.pi
