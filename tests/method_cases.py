@@ -7,12 +7,16 @@ from labelfold.methods import all_estimators
 
 
 def estimators(wanted=lambda declaration: True):
-    """Return an unfitted estimator for every example of every declaration that is wanted."""
-    return [
+    """Return an unfitted estimator, with a seed, for every example of the declarations wanted."""
+    found = [
         estimator(**{name: clone(value, safe=False) for name, value in example.items()})
         for estimator in all_estimators()
         if wanted(estimator.declaration)
         for example in estimator.declaration.examples
+    ]
+    return [
+        one.set_params(random_state=0) if getattr(one, "random_state", 0) is None else one
+        for one in found
     ]
 
 

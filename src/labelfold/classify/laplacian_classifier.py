@@ -112,6 +112,7 @@ class LaplacianCertificate:
         labels="needs",
         produces="classification",
         only_in_fit=("label_distributions_", "transduction_"),
+        agreement=1e-6,
         examples=(
             {},
             {"n_eigenvectors": "auto", "penalty": "auto"},
@@ -120,6 +121,7 @@ class LaplacianCertificate:
                 "normalization": "degree",
                 "weights": "heat",
                 "eigen_solver": "arpack",
+                "tol": 1e-10,
             },
         ),
     )

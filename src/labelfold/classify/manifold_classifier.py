@@ -18,7 +18,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.decomposition import PCA
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_array, check_consistent_length, get_tags
 from sklearn.utils.metaestimators import available_if
@@ -35,7 +34,7 @@ from labelfold.methods import (
     is_blind_to_labels,
     takes_partial_labels,
 )
-from labelfold.spectral import CCDR
+from labelfold.spectral import CCDR, LaplacianEigenmaps
 
 __all__ = ["ManifoldClassifier", "as_array", "embed"]
 
@@ -68,7 +67,7 @@ def _gives_scores(classifier: ManifoldClassifier) -> bool:
         labels="needs",
         produces="both",
         only_in_fit=("embedding_", "label_distributions_", "transduction_"),
-        examples=({}, {"embedder": PCA(), "head": "knn"}),
+        examples=({}, {"embedder": LaplacianEigenmaps(3), "head": "knn"}),
     )
 )
 class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):

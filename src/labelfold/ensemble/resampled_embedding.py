@@ -92,6 +92,7 @@ class ResamplingCertificate:
         produces="embedding",
         uses_graph=False,
         only_in_fit=("embedding_", "spread_", "subsamples_"),
+        reorders=False,
         examples=(
             {},
             {

@@ -85,6 +85,7 @@ def _refitted_has(name: str) -> Any:
         labels="needs",
         produces="classification",
         uses_graph=False,
+        reorders=False,
         examples=(
             {
                 "estimator": ManifoldClassifier(),

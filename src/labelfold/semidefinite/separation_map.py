@@ -50,6 +50,9 @@ NORMALS = ("axes", "anchors")
         labels="needs",
         produces="both",
         quick=False,
+        agreement=1e-2,
+        scales_with_data=True,
+        reorders=False,
         only_in_fit=("gram_factor_", "decision_values_", "label_distributions_", "transduction_"),
         examples=(
             {"objective": "none", "max_iter": 40},

@@ -27,6 +27,9 @@ __all__ = ["SupervisedSemidefiniteEmbedding"]
         labels="uses",
         produces="embedding",
         quick=False,
+        agreement=1e-6,
+        scales_with_data=True,
+        reorders=False,
         only_in_fit=("gram_factor_", "edges_"),
         examples=({"n_neighbors": 2, "max_iter": 200},),
     )

@@ -17,6 +17,9 @@ __all__ = ["FurthestNeighborUnfolding", "MaximumVarianceUnfolding"]
         labels="ignores",
         produces="embedding",
         quick=False,
+        agreement=1e-6,
+        scales_with_data=True,
+        reorders=False,
         only_in_fit=("gram_factor_",),
         examples=({"max_iter": 300},),
     )
@@ -133,6 +136,9 @@ class MaximumVarianceUnfolding(Unfolder):
         labels="ignores",
         produces="embedding",
         quick=False,
+        agreement=1e-6,
+        scales_with_data=True,
+        reorders=False,
         only_in_fit=("gram_factor_",),
         examples=({"n_components": 1, "rank": 3, "local_angles": True, "max_iter": 300},),
     )

@@ -38,6 +38,7 @@ LEAST_BETA, LARGEST_BETA = 1e-100, 1e100  # products with any weight stay in flo
         "class constrained eigenmaps",
         labels="uses",
         produces="embedding",
+        agreement=1e-6,
         examples=(
             {},
             {"n_components": 3, "beta": 0.5},

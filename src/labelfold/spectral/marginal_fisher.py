@@ -43,7 +43,7 @@ LEAST_REG, LARGEST_REG = 1e-12, 1e12  # below, rounding decides between flat dir
         produces="embedding",
         uses_graph=False,
         only_in_fit=("between_graph_", "within_graph_"),
-        examples=({}, {"kernel": "rbf"}),
+        examples=({}, {"kernel": "linear"}),
     )
 )
 class MarginalFisherAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
