@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,17 +17,8 @@ from labelfold.evaluate import draw_labeled
 from labelfold.labels import hide_labels
 from labelfold.plotting import class_styles
 from labelfold.spectral import CCDR, LaplacianEigenmaps, MarginalFisherAnalysis
-from reproductions.ccdr_mc.names import CCDR_MAP, FISHER, KERNEL_FISHER, LDA, PCA_MAP
-from reproductions.entry import (
-    Entry,
-    Judgement,
-    Measurement,
-    Setting,
-    Task,
-    Verdict,
-    judge_all,
-)
-from reproductions.summary import Summary, SummaryRow
+from reproductions.entry import Entry, Measurement, Setting, Task, Verdict, judge_all
+from reproductions.summary import Summary
 from reproductions.tables import format_value
 
 if TYPE_CHECKING:
@@ -40,12 +30,8 @@ __all__ = ["CIRCLES"]
 N_POINTS, N_NEW, N_DRAWS = 400, 1000, 20
 FEW = 20
 NOISES = (0.15, 0.2)
-LAPLACIAN = "Laplacian"
-LINEAR_MAPS = (PCA_MAP, LDA, FISHER)
-OTHER_MAPS = (KERNEL_FISHER, LAPLACIAN, CCDR_MAP)
-MAPS = LINEAR_MAPS + OTHER_MAPS
-DIMENSIONS = (1, 2)
-
+LINEAR_MAPS = ("PCA", "LDA", "MFA")
+OTHER_MAPS = ("kernel MFA", "Laplacian", "CCDR")
 FAILS, SEPARATES = 0.4, 0.05  # errors; guessing errs by 0.5
 
 PROCEDURE = f"""
@@ -99,8 +85,17 @@ class Circles:
         return cls(X, y, labeled, X_new, y_new)
 
     def fit(self, name: str, dimension: int) -> ManifoldClassifier:
-        """Return a map with a linear head on its labelled points."""
-        model = ManifoldClassifier(_make_map(name, dimension), head="linear")
+        """Return a map with a linear head on its labeled points."""
+        neighbors = {"n_neighbors_within": 5, "n_neighbors_between": FEW // 2}
+        maps: dict[str, Any] = {
+            "PCA": PCA(dimension),
+            "LDA": LinearDiscriminantAnalysis(n_components=dimension),
+            "MFA": MarginalFisherAnalysis(dimension, **neighbors),
+            "kernel MFA": MarginalFisherAnalysis(dimension, kernel="rbf", gamma=0.5, **neighbors),
+            "Laplacian": LaplacianEigenmaps(dimension, n_neighbors=12),
+            "CCDR": CCDR(dimension, n_neighbors=12, beta=1.0),
+        }
+        model = ManifoldClassifier(maps[name], head="linear")
         return model.fit(self.X, hide_labels(self.y, self.labeled))
 
     def score(self, model: ManifoldClassifier) -> tuple[float, int]:
@@ -115,12 +110,11 @@ class Circles:
 
 def list_tasks(quick: bool) -> list[Task]:
     """List one task for each noise, number of labels and draw."""
-    n_draws = 1 if quick else N_DRAWS
     return [
         Task({"noise": noise, "labels": n_labels}, seed)
         for noise in NOISES
         for n_labels in (FEW, N_POINTS)
-        for seed in range(n_draws)
+        for seed in range(1 if quick else N_DRAWS)
     ]
 
 
@@ -128,74 +122,32 @@ def run(task: Task, data_home: Path | None) -> list[Measurement]:
     """Measure the error of a linear head on every map."""
     circles = Circles.draw(task)
     measurements = []
-    for name in MAPS:
-        for dimension in DIMENSIONS[:1] if name == LDA else DIMENSIONS:
+    for name in LINEAR_MAPS + OTHER_MAPS:
+        for dimension in (1,) if name == "LDA" else (1, 2):
             error, n_scored = circles.score(circles.fit(name, dimension))
             about: Setting = {"map": name, "dimension": dimension}
             measurements.append(Measurement(error, about, n_scored=n_scored))
     return measurements
 
 
-def _make_map(name: str, dimension: int) -> Any:
-    neighbors = {"n_neighbors_within": 5, "n_neighbors_between": FEW // 2}
-    return {
-        PCA_MAP: PCA(dimension),
-        LDA: LinearDiscriminantAnalysis(n_components=dimension),
-        FISHER: MarginalFisherAnalysis(dimension, **neighbors),
-        KERNEL_FISHER: MarginalFisherAnalysis(dimension, kernel="rbf", gamma=0.5, **neighbors),
-        LAPLACIAN: LaplacianEigenmaps(dimension, n_neighbors=12),
-        CCDR_MAP: CCDR(dimension, n_neighbors=12, beta=1.0),
-    }[name]
-
-
 def judge(summary: Summary) -> list[Verdict]:
     """Judge the paper's word on PCA, and what other maps do."""
-    verdicts = [
-        Verdict(
-            claim="PCA does not reduce the dimension of the circles for classification",
-            paper="will not be able to; no figures",
-            found=_list(summary.rows_with(map=PCA_MAP)),
-            verdict=_judge_failure(summary.rows_with(map=PCA_MAP)),
-        )
-    ]
-    for name in (LDA, FISHER):
-        rows = summary.rows_with(map=name)
-        verdicts.append(
-            Verdict(
-                claim=f"Ours: {name} fails on the circles as PCA does",
-                paper="not in the paper",
-                found=_list(rows),
-                verdict=_judge_failure(rows),
-            )
-        )
-    for name in OTHER_MAPS:
-        rows = summary.rows_with(map=name)
-        verdicts.append(
-            Verdict(
-                claim=f"Ours: {name} separates the circles for a linear head",
-                paper="not in the paper",
-                found=_list(rows),
-                verdict=judge_all([row.estimate.mean <= SEPARATES for row in rows]),
-            )
-        )
+    claims = {"PCA": "PCA does not reduce the dimension of the circles for classification"}
+    claims |= {name: f"Ours: {name} fails on the circles as PCA does" for name in ("LDA", "MFA")}
+    claims |= {name: f"Ours: {name} separates the circles for a linear head" for name in OTHER_MAPS}
+    verdicts = []
+    for name, claim in claims.items():
+        paper = "will not be able to; no figures" if name == "PCA" else "not in the paper"
+        facts, texts = [], dict[str, list[str]]()
+        for row in summary.rows_with(map=name):
+            error, setting = row.estimate.mean, row.setting
+            facts.append(error >= FAILS if name in LINEAR_MAPS else error <= SEPARATES)
+            case = f"noise {setting['noise']:g}, {setting['labels']} labels"
+            text = f"{format_value(error, 'share')} in {setting['dimension']}-D"
+            texts.setdefault(case, []).append(text)
+        found = "; ".join(f"{case}: {', '.join(errors)}" for case, errors in texts.items())
+        verdicts.append(Verdict(claim, paper, found, judge_all(facts)))
     return verdicts
-
-
-def _judge_failure(rows: Sequence[SummaryRow]) -> Judgement:
-    return judge_all([row.estimate.mean >= FAILS for row in rows])
-
-
-def _list(rows: Sequence[SummaryRow]) -> str:
-    """Write errors in one and two dimensions, for each noise and number of labels."""
-    errors: dict[tuple[Any, Any], list[str]] = {}
-    for row in rows:
-        case = row.setting["noise"], row.setting["labels"]
-        text = f"{format_value(row.estimate.mean, 'share')} in {row.setting['dimension']}-D"
-        errors.setdefault(case, []).append(text)
-    return "; ".join(
-        f"noise {noise:g}, {n_labels} labels: {', '.join(texts)}"
-        for (noise, n_labels), texts in errors.items()
-    )
 
 
 def draw_picture(summary: Summary, data_home: Path | None = None) -> Figure:
@@ -208,18 +160,16 @@ def draw_picture(summary: Summary, data_home: Path | None = None) -> Figure:
         circles = Circles.draw(Task({"noise": noise, "labels": FEW}, 0))
         _scatter(row[0], circles, circles.X)
         row[0].set_title(f"noise {noise:g}; {FEW} points labelled (outlined)", fontsize=11)
-        for name, place, style in zip(
-            ("class 1", "class 2"), (0, 2.8), class_styles(2), strict=True
-        ):
-            row[0].annotate(name, (0, place), ha="center", va="center", color=style.text_color)
+        for number, place, style in zip((1, 2), (0, 2.8), class_styles(2), strict=True):
+            where: dict[str, Any] = {"xy": (0, place), "ha": "center", "va": "center"}
+            row[0].annotate(f"class {number}", **where, color=style.text_color)
         for ax, name in zip(row[1:], OTHER_MAPS, strict=True):
             model = circles.fit(name, 2)
             _scatter(ax, circles, model.embedding_)
             here = 100 * circles.score(model)[0]
             found = summary.row(noise=noise, labels=FEW, map=name, dimension=2).estimate
-            ax.set_title(
-                f"{name}\n{here:.1f} % wrong here, {100 * found.mean:.1f} % on average", fontsize=11
-            )
+            text = f"{here:.1f} % wrong here, {100 * found.mean:.1f} % on average"
+            ax.set_title(f"{name}\n{text}", fontsize=11)
     return figure
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from labelfold.graph import IntrinsicDimension, largest_class_dimension
 from reproductions.ccdr_mc.landsat import landsat_of
 from reproductions.curves import OKABE_ITO, new_figure
-from reproductions.entry import Entry, Measurement, Printed, Task, Verdict, judge_all
-from reproductions.summary import Summary, SummaryRow
+from reproductions.entry import Entry, Measurement, Printed, Setting, Task, Verdict, judge_all
+from reproductions.summary import Summary
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -88,68 +88,48 @@ def run(task: Task, data_home: Path | None) -> list[Measurement]:
 
 def judge(summary: Summary) -> list[Verdict]:
     """Judge the paper's table, the order of its classes, and the choice it makes."""
-    cases = {
-        f"{rows} rows, {law}": [row.estimate.mean for row in found]
-        for rows, law, found in _found(summary, DIMENSION)
-    }
-    choices = {
-        f"{rows} rows, {law}": list(row.values.values())
-        for rows, law, found in _found(summary, ONE_MORE)
-        for row in found
-    }
-    return [
-        *(_judge_classes(name, means) for name, means in cases.items()),
-        *(_judge_order(name, means) for name, means in cases.items()),
-        *(_judge_choice(name, values) for name, values in choices.items()),
-    ]
+    table, order, choice = [], [], []
+    printed = " ".join(map(str, PRINTED))
+    within = f"Each class has the dimension of the paper's table, to {TOLERANCE} either way"
+    ordered = "Classes 1, 3 and 6 have more dimensions than class 4, and 4 more than 2 and 5"
+    one_more = f"The largest class dimension and one more is {CHOSEN}"
+    for rows, law in _cases(summary):
+        reading = f"{rows} rows, {law}"
+        means = [row.estimate.mean for row in summary.rows_with(DIMENSION, rows=rows, law=law)]
+        away = float(np.abs(np.subtract(means, PRINTED)).max())
+        found = f"{' '.join(f'{mean:.1f}' for mean in means)} (at most {away:.1f} away)"
+        word = judge_all([away <= TOLERANCE])
+        table.append(Verdict(within, printed, found, word, reading, why=WHY))
+
+        one, two, three, four, five, six = means
+        high, low = min(one, three, six), max(two, five)
+        found = f"{high:.1f} or more, {four:.1f}, {low:.1f} or less"
+        order.append(Verdict(ordered, printed, found, judge_all([high > four > low]), reading))
+
+        values = sorted(set(summary.row(ONE_MORE, rows=rows, law=law).values.values()))
+        found = " or ".join(f"{value:g}" for value in values)
+        word = judge_all([value == CHOSEN for value in values])
+        choice.append(Verdict(one_more, f"13 + 1 = {CHOSEN}", found, word, reading, why=WHY))
+    return table + order + choice
 
 
-def _judge_classes(reading: str, means: list[float]) -> Verdict:
-    away = np.abs(np.subtract(means, PRINTED)).max()
-    return Verdict(
-        claim=f"Each class has the dimension of the paper's table, to {TOLERANCE} either way",
-        paper=" ".join(map(str, PRINTED)),
-        found=f"{' '.join(f'{mean:.1f}' for mean in means)} (at most {away:.1f} away)",
-        verdict=judge_all([bool(away <= TOLERANCE)]),
-        reading=reading,
-        why=WHY,
-    )
-
-
-def _judge_order(reading: str, means: list[float]) -> Verdict:
-    one, two, three, four, five, six = means
-    return Verdict(
-        claim="Classes 1, 3 and 6 have more dimensions than class 4, and 4 more than 2 and 5",
-        paper=" ".join(map(str, PRINTED)),
-        found=f"{min(one, three, six):.1f} or more, {four:.1f}, {max(two, five):.1f} or less",
-        verdict=judge_all([min(one, three, six) > four > max(two, five)]),
-        reading=reading,
-    )
-
-
-def _judge_choice(reading: str, values: list[float]) -> Verdict:
-    return Verdict(
-        claim=f"The largest class dimension and one more is {CHOSEN}",
-        paper=f"13 + 1 = {CHOSEN}",
-        found=" or ".join(f"{value:g}" for value in sorted(set(values))),
-        verdict=judge_all([value == CHOSEN for value in values]),
-        reading=reading,
-        why=WHY,
-    )
+def _cases(summary: Summary) -> list[tuple[str, str]]:
+    """Return the cases that were run."""
+    return [case for case in CASES if summary.rows_with(DIMENSION, rows=case[0], law=case[1])]
 
 
 def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw estimates with their intervals, class by class, and the paper's as diamonds."""
     figure = new_figure(width=9.0)
     (ax,) = figure.axes
-    for number, (rows, law, found) in enumerate(_found(summary, DIMENSION)):
-        shift = 0.15 * (number - (len(CASES) - 1) / 2)
-        for row in found:
+    for number, (rows, law) in enumerate(_cases(summary)):
+        shift, color = 0.15 * (number - (len(CASES) - 1) / 2), OKABE_ITO[number]
+        for row in summary.rows_with(DIMENSION, rows=rows, law=law):
             ends = [summary.row(end, **row.setting).estimate.mean for end in (LOW, HIGH)]
             place = float(row.setting["class"]) + shift
-            ax.plot([place, place], ends, color=OKABE_ITO[number], linewidth=5, alpha=0.35)
-            ax.plot(place, row.estimate.mean, "o", color=OKABE_ITO[number], markersize=6)
-        ax.plot([], [], "o", color=OKABE_ITO[number], label=f"{rows} rows, {law}")
+            ax.plot([place, place], ends, color=color, linewidth=5, alpha=0.35)
+            ax.plot(place, row.estimate.mean, "o", color=color, markersize=6)
+        ax.plot([], [], "o", color=color, label=f"{rows} rows, {law}")
     places = np.arange(1, len(PRINTED) + 1)
     ax.plot(places - 0.36, PRINTED, "kD", fillstyle="none", markersize=7, label="the paper")
     ax.set_xticks(places, [f"class {place}" for place in places])
@@ -159,12 +139,14 @@ def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     return figure
 
 
-def _found(summary: Summary, measure: str) -> Iterator[tuple[str, str, list[SummaryRow]]]:
-    """Yield the rows of every case that was run, classes in order."""
+def _list_printed() -> Iterator[Printed]:
+    """Yield what the paper printed, beside every case."""
     for rows, law in CASES:
-        found = summary.rows_with(measure, rows=rows, law=law)
-        if found:
-            yield rows, law, found
+        case: Setting = {"rows": rows, "law": law}
+        for number, value in enumerate(PRINTED, start=1):
+            setting, name = {**case, "class": number}, f"class {number}"
+            yield Printed(value, setting, DIMENSION, goal="equal", number=name)
+        yield Printed(CHOSEN, case, ONE_MORE, goal="equal", number="chosen")
 
 
 INTRINSIC_DIMENSION = Entry(
@@ -175,23 +157,7 @@ INTRINSIC_DIMENSION = Entry(
     tasks=list_tasks,
     run=run,
     judge=judge,
-    printed=tuple(
-        printed
-        for rows, law in CASES
-        for printed in (
-            *(
-                Printed(
-                    value,
-                    {"rows": rows, "law": law, "class": number},
-                    DIMENSION,
-                    goal="equal",
-                    number=f"class {number}",
-                )
-                for number, value in enumerate(PRINTED, start=1)
-            ),
-            Printed(CHOSEN, {"rows": rows, "law": law}, ONE_MORE, goal="equal", number="chosen"),
-        )
-    ),
+    printed=tuple(_list_printed()),
     draw=draw,
     needs_data=True,
     why=WHY,

@@ -14,10 +14,9 @@ from sklearn.neighbors import NearestCentroid
 
 from labelfold.plotting import class_styles, readable_on_white
 from labelfold.spectral import MarginalFisherAnalysis
-from reproductions.ccdr_mc.names import FISHER, LDA, PCA_MAP
 from reproductions.curves import OKABE_ITO
-from reproductions.entry import Entry, Measurement, Task, Verdict
-from reproductions.summary import Estimate, Summary
+from reproductions.entry import Entry, Measurement, Task, Verdict, judge_all
+from reproductions.summary import Summary
 from reproductions.tables import format_estimate
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ DISTANCE, WIDTH = 1.0, 0.35  # along e_2: of a class mean from the middle, and s
 TILT = np.deg2rad(30)  # of e_1, so that no axis of the data is one of the features
 E_1 = np.array([np.cos(TILT), np.sin(TILT)])
 E_2 = np.array([-np.sin(TILT), np.cos(TILT)])
-METHODS = (PCA_MAP, LDA, FISHER)
+METHODS = ("PCA", "LDA", "MFA")
 BEST = "e_2"
 ANGLE = "angle to e_2 in degrees"
 
@@ -110,9 +109,9 @@ def run(task: Task, data_home: Path | None) -> list[Measurement]:
 def find_directions(draw: Draw) -> dict[str, Array]:
     """Return the unit vector that each method projects onto."""
     models: dict[str, Any] = {
-        PCA_MAP: PCA(1),
-        LDA: LinearDiscriminantAnalysis(n_components=1),
-        FISHER: MarginalFisherAnalysis(1),
+        "PCA": PCA(1),
+        "LDA": LinearDiscriminantAnalysis(n_components=1),
+        "MFA": MarginalFisherAnalysis(1),
     }
     directions = {}
     for name, model in models.items():
@@ -124,68 +123,35 @@ def find_directions(draw: Draw) -> dict[str, Array]:
 
 
 def angle_between(first: Array, second: Array) -> float:
-    """Return the angle between two lines through the origin, from 0 to 90 degrees.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from reproductions.ccdr_mc.figure_1 import angle_between
-    >>> round(angle_between(np.array([1.0, 0.0]), np.array([-1.0, 1.0])), 9)
-    45.0
-    """
+    """Return the angle between two lines through the origin, from 0 to 90 degrees."""
     along, across = first @ second, first[0] * second[1] - first[1] * second[0]
     return float(np.rad2deg(np.arctan2(abs(across), abs(along))))
 
 
 def judge(summary: Summary) -> list[Verdict]:
     """Judge what the paper says of PCA and LDA, then marginal Fisher analysis and the control."""
-    long = {name: _measured(summary, LONG, name) for name in METHODS}
-    short = {name: _measured(summary, SHORT, name) for name in METHODS}
-    best, best_short = (summary.row(length=x, method=BEST).estimate for x in (LONG, SHORT))
-    pca_angle, pca_error = long[PCA_MAP]
-    is_lost = pca_angle.mean >= RIGHT_ANGLE and pca_error.mean >= SEVERE
-    on_best = f"; on e_2 itself {format_estimate(best)}"
+
+    def put(
+        claim: str, paper: str, length: float, method: str, *, is_lost: bool = False
+    ) -> Verdict:
+        angle = summary.row(ANGLE, length=length, method=method).estimate
+        error = summary.row(length=length, method=method).estimate
+        best = summary.row(length=length, method=BEST).estimate
+        is_found = angle.mean <= SMALL_ANGLE and error.mean <= best.mean + SAME
+        is_so = angle.mean >= RIGHT_ANGLE and error.mean >= SEVERE if is_lost else is_found
+        found = f"{format_estimate(angle, 'number')} degrees from e_2, error "
+        found += f"{format_estimate(error)}; on e_2 itself {format_estimate(best)}"
+        return Verdict(claim, paper, found, judge_all([is_so]))
+
+    severe, ours = "may result in severe degradation; drawing", "not in the paper"
+    removes = "PCA removes the direction that tells the classes apart"
+    control = "Ours: where classes are short, PCA projects onto e_2 as well"
     return [
-        Verdict(
-            claim="PCA removes the direction that tells the classes apart",
-            paper="may result in severe degradation; drawing",
-            found=_describe(*long[PCA_MAP]) + on_best,
-            verdict="holds" if is_lost else "does not hold",
-        ),
-        Verdict(
-            claim="LDA projects onto e_2",
-            paper="selects e_2; drawing",
-            found=_describe(*long[LDA]) + on_best,
-            verdict="holds" if _finds_it(*long[LDA], best) else "does not hold",
-        ),
-        Verdict(
-            claim="Ours: marginal Fisher analysis projects onto e_2 too",
-            paper="not in the paper",
-            found=_describe(*long[FISHER]) + on_best,
-            verdict="holds" if _finds_it(*long[FISHER], best) else "does not hold",
-        ),
-        Verdict(
-            claim="Ours: where classes are short, PCA projects onto e_2 as well",
-            paper="not in the paper",
-            found=_describe(*short[PCA_MAP]) + f"; on e_2 itself {format_estimate(best_short)}",
-            verdict="holds" if _finds_it(*short[PCA_MAP], best_short) else "does not hold",
-        ),
+        put(removes, severe, LONG, "PCA", is_lost=True),
+        put("LDA projects onto e_2", "selects e_2; drawing", LONG, "LDA"),
+        put("Ours: marginal Fisher analysis projects onto e_2 too", ours, LONG, "MFA"),
+        put(control, ours, SHORT, "PCA"),
     ]
-
-
-def _measured(summary: Summary, length: float, method: str) -> tuple[Estimate, Estimate]:
-    """Return the angle and the error of a method."""
-    setting: dict[str, Any] = {"length": length, "method": method}
-    return summary.row(ANGLE, **setting).estimate, summary.row(**setting).estimate
-
-
-def _finds_it(angle: Estimate, error: Estimate, best: Estimate) -> bool:
-    return angle.mean <= SMALL_ANGLE and error.mean <= best.mean + SAME
-
-
-def _describe(angle: Estimate, error: Estimate) -> str:
-    degrees = format_estimate(angle, "number")
-    return f"{degrees} degrees from e_2, error {format_estimate(error)}"
 
 
 def draw_picture(summary: Summary, data_home: Path | None = None) -> Figure:
@@ -216,13 +182,9 @@ def _draw_plane(ax: Axes, drawn: Draw, directions: dict[str, Array]) -> None:
         beyond = reach + 0.6
         ax.annotate(name, (beyond * x, beyond * y), ha="center", va="center", fontsize=13)
     # Long lines behind the short ones, so that directions that agree are all seen.
-    for (name, direction), color, reach, offset in zip(
-        directions.items(),
-        OKABE_ITO[2:],
-        (8.0, 5.0, 3.6),
-        ((-24, 26), (8, 0), (8, 0)),
-        strict=False,
-    ):
+    reaches, offsets = (8.0, 5.0, 3.6), ((-24, 26), (8, 0), (8, 0))
+    lines = zip(directions.items(), OKABE_ITO[2:], reaches, offsets, strict=False)
+    for (name, direction), color, reach, offset in lines:
         x, y = (-reach * direction).tolist()
         ax.plot([x, -x], [y, -y], color=color, linewidth=4, alpha=0.8, zorder=1)
         text_color = readable_on_white(color)
