@@ -81,7 +81,7 @@ def expect_ring(visited, i):
 
 
 def count_pixels(visited, color):
-    """Pixels of the map in exactly this colour."""
+    """Pixels of the map in exactly this color."""
     from PIL import Image
 
     picture = Image.open(io.BytesIO(visited.page.locator("#plot").screenshot())).convert("RGB")

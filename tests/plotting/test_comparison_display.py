@@ -3,29 +3,13 @@ from __future__ import annotations
 import pickle
 from types import SimpleNamespace
 
-import matplotlib as mpl
 import numpy as np
 import pytest
-from matplotlib import pyplot as plt
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
 from labelfold.evaluate import Comparison, FitRecord
 from labelfold.plotting.comparison_display import ComparisonDisplay
-from labelfold.plotting.palette import OKABE_ITO
-
-mpl.use("Agg")
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
-
-
-@pytest.fixture
-def ax():
-    return Figure().subplots()
 
 
 def comparison(errors, dims, chance=0.5):
@@ -67,21 +51,6 @@ def test_from_a_summary_with_holes(ax):
     display = ComparisonDisplay.from_comparison(found, ax=ax)
     np.testing.assert_array_equal(display.errors, [[0.2, np.nan], [np.nan, 0.4]])
     np.testing.assert_array_equal(display.highs, [[0.3, np.nan], [np.nan, 0.6]])
-
-
-def test_lines_differ_in_marker_too(ax):
-    values = np.linspace(0.1, 0.5, 16).reshape(8, 2)
-    display = ComparisonDisplay(list("abcdefgh"), [2, 3], values, values, values).plot(ax)
-    lines = [bars.lines[0] for bars in display.errorbars_.values()]
-    assert [line.get_color() for line in lines] == list(OKABE_ITO)
-    assert len({line.get_marker() for line in lines}) == 8
-    assert display.bars_ == {}
-    assert display.chance_ is None
-
-
-def test_a_single_method_stands_at_its_dimensions(ax):
-    display = ComparisonDisplay(["a"], [2, 3], [[0.2, 0.1]], [[0.2, 0.1]], [[0.2, 0.1]]).plot(ax)
-    np.testing.assert_array_equal(display.errorbars_["a"].lines[0].get_xdata(), [2, 3])
 
 
 def test_the_line_of_guessing_is_named_where_it_is_in_reach(ax):
@@ -143,14 +112,6 @@ def test_a_wide_span_of_dimensions_is_logarithmic(ax):
     np.testing.assert_allclose(line.get_xdata(), [1, 2, 5, 50, 500], rtol=0.1)
     labels = [label.get_text() for label in ax.get_xticklabels()]
     assert labels == ["1", "2", "5", "50", "500"]
-
-
-def test_markers_on_zero_are_not_cut(ax):
-    values = [[0.2, 0.0]]
-    display = ComparisonDisplay(["a"], [2, 3], values, values, values).plot(ax)
-    above = ax.transData.transform((2, 0))[1] - ax.get_window_extent().y0
-    size = display.errorbars_["a"].lines[0].get_markersize() * display.figure_.dpi / 72
-    assert above >= size / 2
 
 
 @pytest.mark.parametrize("dims", [[2], [2, 3], [1, 100]])

@@ -1,111 +1,216 @@
+"""What a display of a map draws: points by what is known of them, names, centers, in any form."""
+
 from __future__ import annotations
 
-from types import SimpleNamespace
-
-import matplotlib as mpl
 import numpy as np
-import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
-from sklearn.base import BaseEstimator
-from sklearn.decomposition import PCA
-from sklearn.exceptions import NotFittedError
+from matplotlib.markers import MarkerStyle
 
-from labelfold.classify import ManifoldClassifier
-from labelfold.labels import PartialLabels
 from labelfold.plotting import EmbeddingDisplay
+from labelfold.plotting.map_artists import GroupSizes
+from labelfold.plotting.map_layout import LONGEST_NAME
 from labelfold.plotting.palette import UNLABELED_COLOR, class_styles
-from labelfold.spectral import CCDR
 
-mpl.use("Agg")
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
-
-
-@pytest.fixture
-def ax():
-    return Figure().subplots()
+RNG = np.random.default_rng(0)
+POINTS = RNG.normal(size=(90, 2))
+CODES = np.arange(90) % 3
+EMBEDDING = np.random.default_rng(0).normal(size=(6, 2))
+LABELS = ["a", None, None, None, "b", None]
+PREDICTIONS = ["a", "b", "a", "c", "a", None]
+CONFIDENCE = np.array([0.5, 1.0, 0.0, 0.5, 0.5, 0.5])
 
 
 def clusters(n_classes, per_class=6, n_components=2, seed=0):
-    """Points around well separated centres, and their classes."""
+    """Points around well separated centers, and their classes."""
     rng = np.random.default_rng(seed)
     centers = 10.0 * np.column_stack([np.arange(n_classes)] * n_components)
     y = np.repeat(np.arange(n_classes), per_class)
     return centers[y] + rng.normal(size=(len(y), n_components)), y, centers
 
 
-class StandIn(BaseEstimator):
-    """Has the surface of an estimator of the library, and no numerics."""
-
-    def fit(self, X, y=None):
-        return self
-
-    def transform(self, X):
-        return 2.0 * np.asarray(X)
+def rgb(classes):
+    colors = {
+        name: to_rgba(style.color) for name, style in zip("abc", class_styles(3), strict=True)
+    }
+    return [colors[name][:3] for name in classes]
 
 
-def fitted(embedding, class_centers=None, classes=None):
-    estimator = StandIn()
-    estimator.embedding_ = embedding
-    if class_centers is not None:
-        estimator.class_centers_ = class_centers
-        estimator.classes_ = classes
-    return estimator
+def names(display):
+    return [text.get_text() for text in display.text_]
 
 
-# What is drawn
+def looks(scatter):
+    """Pairs of color and shape that differ."""
+    pairs = zip(scatter.get_facecolors(), scatter.get_paths(), strict=True)
+    return {(tuple(color), path.vertices.tobytes()) for color, path in pairs}
 
 
-def test_offsets_are_the_embedding(ax):
+# Points
+
+
+def test_labeled_points_have_the_color_of_their_class_and_others_are_grey_underneath(ax):
     embedding, y, _ = clusters(3)
     y[::2] = -1
     display = EmbeddingDisplay(embedding, labels=y).plot(ax)
+    assert (display.ax_, display.figure_) == (ax, ax.figure)
     np.testing.assert_array_equal(display.scatter_.get_offsets(), embedding[y >= 0])
     np.testing.assert_array_equal(display.unlabeled_.get_offsets(), embedding[y < 0])
-
-
-def test_colors_follow_classes(ax):
-    embedding, y, _ = clusters(3)
-    display = EmbeddingDisplay(embedding, labels=y).plot(ax)
-    styles = class_styles(3)
-    expected = [to_rgba(styles[code].color) for code in y]
+    expected = [to_rgba(class_styles(3)[code].color) for code in y[y >= 0]]
     np.testing.assert_allclose(display.scatter_.get_facecolors(), expected)
-
-
-def test_unlabeled_points_are_grey_and_underneath(ax):
-    embedding, y, _ = clusters(2)
-    y[0] = -1
-    display = EmbeddingDisplay(embedding, labels=y).plot(ax)
     np.testing.assert_allclose(display.unlabeled_.get_facecolors(), [to_rgba(UNLABELED_COLOR)])
     assert display.unlabeled_.get_zorder() < display.scatter_.get_zorder()
+    assert display.scatter_.get_sizes() == [36.0]
+    assert not display.scatter_.get_path_effects()
+    assert display.predicted_ is None
+
+
+def test_without_labels_all_points_are_unlabeled(ax):
+    display = EmbeddingDisplay(POINTS).plot(ax)
+    assert display.scatter_ is None
+    assert display.text_ == []
+    assert len(display.unlabeled_.get_offsets()) == 90
+
+
+def test_a_label_counts_before_a_prediction(ax):
+    display = EmbeddingDisplay(EMBEDDING, labels=LABELS, predictions=PREDICTIONS).plot(ax)
+    np.testing.assert_array_equal(display.scatter_.get_offsets(), EMBEDDING[[0, 4]])
+    np.testing.assert_array_equal(display.predicted_.get_offsets(), EMBEDDING[[1, 2, 3]])
+    np.testing.assert_array_equal(display.unlabeled_.get_offsets(), EMBEDDING[[5]])
+    assert (display.new_, display.legend_) == (None, None)
+    np.testing.assert_allclose(display.scatter_.get_facecolors()[:, :3], rgb("ab"))
+    np.testing.assert_allclose(display.predicted_.get_facecolors()[:, :3], rgb("bac"))
+    assert tuple(display.text_[2].xy) == tuple(EMBEDDING[3])
+
+
+def test_opacity_rises_with_confidence_and_nothing_disappears(ax):
+    display = EmbeddingDisplay(
+        EMBEDDING, labels=LABELS, predictions=PREDICTIONS, confidence=CONFIDENCE
+    ).plot(ax)
+    opacities = display.predicted_.get_facecolors()[:, 3]
+    np.testing.assert_allclose(opacities, [1.0, 0.15, 0.575])
+    # A label is certain, whatever the classifier thinks of it.
+    np.testing.assert_allclose(display.scatter_.get_facecolors()[:, 3], 1.0)
+
+
+def test_labeled_points_stand_out_among_predicted_ones(ax):
+    display = EmbeddingDisplay(EMBEDDING, labels=LABELS, predictions=PREDICTIONS).plot(ax)
+    assert display.predicted_.get_linewidths() == [0]
+    assert display.scatter_.get_linewidths() > [0]
+    assert display.scatter_.get_sizes() > display.predicted_.get_sizes()
+    assert display.scatter_.get_path_effects()
+    layers = [display.unlabeled_, display.predicted_, display.scatter_]
+    orders = [layer.get_zorder() for layer in layers]
+    assert orders == sorted(orders)
+
+
+def test_new_points_are_drawn_once_on_top_with_a_ring(ax):
+    is_new = np.array([True, True, False, False, False, True])
+    display = EmbeddingDisplay(
+        EMBEDDING, labels=LABELS, predictions=PREDICTIONS, confidence=CONFIDENCE, is_new=is_new
+    ).plot(ax)
+    np.testing.assert_array_equal(display.new_.get_offsets(), EMBEDDING[is_new])
+    np.testing.assert_array_equal(display.scatter_.get_offsets(), EMBEDDING[[4]])
+    np.testing.assert_array_equal(display.predicted_.get_offsets(), EMBEDDING[[2, 3]])
+    assert display.unlabeled_ is None
+    colors = [*rgb("ab"), to_rgba(UNLABELED_COLOR)[:3]]
+    np.testing.assert_allclose(display.new_.get_facecolors()[:, :3], colors)
+    np.testing.assert_allclose(display.new_.get_edgecolors(), [to_rgba("black")])
+    assert display.new_.get_linewidths() >= [1.0]
+    assert display.new_.get_zorder() > display.scatter_.get_zorder()
+
+
+def test_new_points_without_a_prediction_are_opaque(ax):
+    display = EmbeddingDisplay(
+        EMBEDDING, labels=LABELS, predictions=PREDICTIONS, confidence=CONFIDENCE, is_new=[True] * 6
+    ).plot(ax)
+    # Rows 0 and 4 have a label; row 5 has neither label nor prediction.
+    np.testing.assert_allclose(
+        display.new_.get_facecolors()[:, 3], [1.0, 1.0, 0.15, 0.575, 1.0, 1.0]
+    )
+
+
+def test_a_legend_says_what_the_ring_is(ax):
+    display = EmbeddingDisplay(EMBEDDING, is_new=np.arange(6) == 2).plot(ax)
+    assert [text.get_text() for text in display.legend_.get_texts()] == ["new"]
+    assert ax.get_legend() is display.legend_
+
+
+def test_sizes_fall_with_numbers():
+    few = GroupSizes.of(500, 10, 10, has_others=True)
+    many = GroupSizes.of(500, 10, 5_000, has_others=True)
+    assert few.new > few.predicted > few.unlabeled
+    assert few.labeled > few.predicted
+    assert many.new < few.new / 2
+
+
+def test_a_crowd_of_new_points_joins_the_image(ax):
+    points = RNG.normal(size=(60_000, 2))
+    display = EmbeddingDisplay(points, is_new=np.arange(60_000) >= 100).plot(ax)
+    assert display.new_ is None
+    assert display.legend_ is None
+    assert display.density_counts_.sum() == 60_000
+
+
+def test_more_than_eight_classes_differ_by_shape(ax):
+    embedding, y, _ = clusters(20, per_class=2)
+    display = EmbeddingDisplay(embedding, labels=y).plot(ax)
+    np.testing.assert_array_equal(display.scatter_.get_offsets(), embedding)
+    assert len(looks(display.scatter_)) == 20
+    display.figure_.draw_without_rendering()
+    predicted = EmbeddingDisplay(embedding, predictions=y).plot(Figure().subplots()).predicted_
+    assert len(looks(predicted)) == 20
+
+
+def test_from_predictions_is_the_constructor_drawn(ax):
+    display = EmbeddingDisplay.from_predictions(
+        EMBEDDING,
+        PREDICTIONS,
+        labels=LABELS,
+        confidence=CONFIDENCE,
+        is_new=np.arange(6) == 1,
+        class_centers=np.eye(3)[:, :2],
+        classes=["c", "b", "a"],
+        class_names=["C", "B", "A"],
+        components=(1, 0),
+        ax=ax,
+        show_names=False,
+    )
+    assert display.ax_ is ax
+    assert display.text_ == []
+    assert display.class_names == ["C", "B", "A"]
+    np.testing.assert_array_equal(display.new_.get_offsets(), EMBEDDING[[1]][:, ::-1])
+    np.testing.assert_allclose(display.predicted_.get_facecolors()[:, 3], [0.15, 0.575])
+    np.testing.assert_array_equal(display.centers_.get_offsets(), np.eye(3)[:, [1, 0]])
+
+
+# Names and centers
 
 
 def test_names_stand_at_a_labeled_point_of_their_class(ax):
     embedding, y, _ = clusters(4)
     display = EmbeddingDisplay(embedding, labels=y).plot(ax)
-    assert [text.get_text() for text in display.text_] == ["0", "1", "2", "3"]
+    assert names(display) == ["0", "1", "2", "3"]
     for code, text in enumerate(display.text_):
         assert any(np.array_equal(text.xy, point) for point in embedding[y == code])
         assert text.get_path_effects()
 
 
-def test_name_stays_in_the_larger_part_of_a_class_with_an_outlier(ax):
-    embedding = np.array([[0.0, 0.0], [0.1, 0.1], [0.2, 0.0], [1e6, 1e6], [5.0, 5.0]])
+@pytest.mark.parametrize(
+    ("embedding", "places"),
+    [
+        # An outlier does not move the name.
+        ([[0.0, 0.0], [0.1, 0.1], [0.2, 0.0], [1e6, 1e6], [5.0, 5.0]], (0.0, 0.1, 0.2)),
+        # A class in two parts has its name in one of them, not between.
+        ([[-1.0, 0.0], [-1.0, 0.1], [1.0, 0.0], [1.0, 0.1], [0.0, 0.0]], (-1.0, 1.0)),
+    ],
+)
+def test_names_stand_amid_their_class(ax, embedding, places):
     display = EmbeddingDisplay(embedding, labels=[0, 0, 0, 0, 1]).plot(ax)
-    assert display.text_[0].xy[0] <= 0.2
-
-
-def test_name_of_a_class_in_two_parts_is_at_one_of_its_points(ax):
-    embedding = np.array([[-1.0, 0.0], [-1.0, 0.1], [1.0, 0.0], [1.0, 0.1], [0.0, 0.0]])
-    display = EmbeddingDisplay(embedding, labels=[0, 0, 0, 0, 1]).plot(ax)
-    assert abs(display.text_[0].xy[0]) == 1.0
+    assert display.text_[0].xy[0] in places
 
 
 def test_centers_are_stars_in_class_colors(ax):
@@ -117,37 +222,14 @@ def test_centers_are_stars_in_class_colors(ax):
     )
     assert display.centers_.get_zorder() > display.scatter_.get_zorder()
     star = display.centers_.get_paths()[0]
-    assert len(star.vertices) > len(mpl.markers.MarkerStyle("s").get_path().vertices)
+    assert len(star.vertices) > len(MarkerStyle("s").get_path().vertices)
 
 
 def test_layers_can_be_left_out(ax):
     embedding, y, centers = clusters(3)
     display = EmbeddingDisplay(embedding, labels=y, class_centers=centers)
     display.plot(ax, show_names=False, show_centers=False)
-    assert display.text_ == []
-    assert display.centers_ is None
-    assert display.unlabeled_ is None
-
-
-def test_more_than_eight_classes_differ_by_shape(ax):
-    embedding, y, _ = clusters(20, per_class=2)
-    display = EmbeddingDisplay(embedding, labels=y).plot(ax)
-    np.testing.assert_array_equal(display.scatter_.get_offsets(), embedding)
-    paths = display.scatter_.get_paths()
-    colors = display.scatter_.get_facecolors()
-    looks = {
-        (tuple(color), path.vertices.tobytes()) for color, path in zip(colors, paths, strict=True)
-    }
-    assert len(looks) == 20
-    display.figure_.draw_without_rendering()
-
-
-def test_without_labels_all_points_are_unlabeled(ax):
-    embedding, _, _ = clusters(2)
-    display = EmbeddingDisplay(embedding).plot(ax)
-    assert display.scatter_ is None
-    assert display.text_ == []
-    assert len(display.unlabeled_.get_offsets()) == len(embedding)
+    assert (display.text_, display.centers_, display.unlabeled_) == ([], None, None)
 
 
 def test_centers_without_labels_carry_the_names(ax):
@@ -159,6 +241,29 @@ def test_centers_without_labels_carry_the_names(ax):
     ]
 
 
+def test_colors_do_not_depend_on_which_labels_are_drawn(ax):
+    y = ["c"] + [None] * 5
+    display = EmbeddingDisplay(EMBEDDING, labels=y, classes=["a", "b", "c"]).plot(ax)
+    np.testing.assert_allclose(display.scatter_.get_facecolors()[:, :3], rgb("c"))
+
+
+def test_class_names_are_no_formulas(ax):
+    embedding, y, _ = clusters(2)
+    display = EmbeddingDisplay(embedding, labels=y, class_names=["$5_$", "a$"]).plot(ax)
+    assert not any(text.get_parse_math() for text in display.text_)
+    display.figure_.draw_without_rendering()
+
+
+def test_long_names_are_shortened(ax):
+    long = "a name that nobody would wish to read on a map of many points"
+    display = EmbeddingDisplay(POINTS, labels=CODES, class_names=[long, "b", "c"]).plot(ax)
+    assert len(display.text_[0].get_text()) == LONGEST_NAME
+    assert display.class_names[0] == long
+
+
+# Axes
+
+
 def test_axes_are_named_and_components_chosen(ax):
     embedding, y, _ = clusters(2, n_components=4)
     display = EmbeddingDisplay(embedding, labels=y, components=(3, 1)).plot(ax)
@@ -167,25 +272,174 @@ def test_axes_are_named_and_components_chosen(ax):
     assert ax.get_aspect() == "auto"
 
 
-def test_a_new_figure_is_made_where_none_is_given():
-    embedding, y, _ = clusters(2)
-    display = EmbeddingDisplay(embedding, labels=y).plot()
-    assert display.ax_.figure is display.figure_
+def test_one_column_is_a_strip_with_a_row_a_class(ax):
+    embedding, y, centers = clusters(3, n_components=1)
+    y[0] = -1
+    display = EmbeddingDisplay(embedding, labels=y, class_centers=centers).plot(ax)
+    offsets = np.asarray(display.scatter_.get_offsets())
+    np.testing.assert_array_equal(offsets[:, 0], embedding[1:, 0])
+    np.testing.assert_array_equal(np.round(offsets[:, 1]), y[1:])
+    np.testing.assert_array_equal(np.round(display.unlabeled_.get_offsets()[:, 1]), [3])
+    np.testing.assert_array_equal(display.centers_.get_offsets()[:, 1], [0, 1, 2])
+    assert names(display) == ["0", "1", "2"]
+    assert [text.get_text() for text in ax.get_yticklabels()][-1] == "unlabeled"
 
 
-def test_given_axes_are_used(ax):
-    embedding, y, _ = clusters(2)
-    display = EmbeddingDisplay(embedding, labels=y)
-    assert display.plot(ax) is display
-    assert display.ax_ is ax
-    assert display.figure_ is ax.figure
+def test_strips_of_some_columns_and_of_predictions(ax):
+    display = EmbeddingDisplay(POINTS, labels=CODES, components=(1,)).plot(ax)
+    np.testing.assert_array_equal(display.scatter_.get_offsets()[:, 0], POINTS[:, 1])
+    assert ax.get_xlabel() == "coordinate 2"
+    strip = EmbeddingDisplay(EMBEDDING[:, :1], labels=LABELS, predictions=PREDICTIONS)
+    strip.plot(Figure().subplots())
+    np.testing.assert_array_equal(np.round(strip.predicted_.get_offsets()[:, 1]), [1, 0, 2])
+    np.testing.assert_array_equal(np.round(strip.unlabeled_.get_offsets()[:, 1]), [3])
+    bare = EmbeddingDisplay([[1.0], [2.0]]).plot(Figure().subplots())
+    assert len(bare.unlabeled_.get_offsets()) == 2
 
 
-def test_class_names_are_no_formulas(ax):
-    embedding, y, _ = clusters(2)
-    display = EmbeddingDisplay(embedding, labels=y, class_names=["$5_$", "a$"]).plot(ax)
-    assert not any(text.get_parse_math() for text in display.text_)
-    display.figure_.draw_without_rendering()
+def test_a_new_figure_has_the_axes_that_are_needed():
+    flat = EmbeddingDisplay(points_in_space()).plot()
+    space = EmbeddingDisplay(points_in_space(), components=(0, 1, 2)).plot()
+    assert (flat.ax_.name, space.ax_.name) == ("rectilinear", "3d")
+    assert flat.ax_.figure is flat.figure_
+
+
+def test_axes_that_do_not_suit_are_refused(ax, space):
+    with pytest.raises(ValueError, match="names 3 columns, but ax has 2 dimensions"):
+        EmbeddingDisplay(points_in_space(), components=(0, 1, 2)).plot(ax)
+    for components in [(0, 1), (0,)]:
+        with pytest.raises(ValueError, match=r"names \d columns, but ax has 3 dimensions"):
+            EmbeddingDisplay(points_in_space(), components=components).plot(space)
+    with pytest.raises(TypeError, match=r"ax is a ndarray: pass one Axes, such as axes\[0\]"):
+        EmbeddingDisplay(POINTS).plot(Figure().subplots(1, 2))
+
+
+def test_a_picture_is_white_on_any_page():
+    with plt.style.context("dark_background"):
+        display = EmbeddingDisplay(POINTS, labels=CODES).plot()
+        assert display.ax_.get_facecolor() == (1.0, 1.0, 1.0, 1.0)
+
+
+def test_an_image_leaves_axes_turned_over_as_they_are(ax):
+    ax.invert_yaxis()
+    display = EmbeddingDisplay(POINTS, predictions=CODES).plot(ax, density=True)
+    bottom, top = display.ax_.get_ylim()
+    assert bottom > top
+    # Margins as around markers.
+    assert bottom > POINTS[:, 1].max()
+    assert ax.get_xlim()[0] < POINTS[:, 0].min()
+
+
+# Space
+
+
+def places(collection):
+    return np.column_stack(collection._offsets3d)
+
+
+def points_in_space(n_points=6, n_components=3):
+    return np.random.default_rng(0).normal(size=(n_points, n_components))
+
+
+def test_three_columns_are_drawn_in_space(space):
+    embedding = points_in_space(n_components=4)
+    labels = [0, 1, -1, -1, -1, -1]
+    display = EmbeddingDisplay(
+        embedding,
+        labels=labels,
+        predictions=[0, 1, 1, -1, 0, 1],
+        is_new=np.arange(6) == 5,
+        class_centers=embedding[:2],
+        components=(3, 0, 1),
+    ).plot(space)
+    chosen = embedding[:, [3, 0, 1]]
+    np.testing.assert_array_equal(places(display.scatter_), chosen[:2])
+    np.testing.assert_array_equal(places(display.predicted_), chosen[[2, 4]])
+    np.testing.assert_array_equal(places(display.unlabeled_), chosen[[3]])
+    np.testing.assert_array_equal(places(display.new_), chosen[[5]])
+    np.testing.assert_array_equal(places(display.centers_), chosen[:2])
+    names = (space.get_xlabel(), space.get_ylabel(), space.get_zlabel())
+    assert names == ("coordinate 4", "coordinate 1", "coordinate 2")
+
+
+def test_names_stand_at_points_of_their_class_in_space(space):
+    embedding = points_in_space()
+    display = EmbeddingDisplay(embedding, labels=[0, 0, 0, 1, 1, 1], components=(0, 1, 2))
+    display.plot(space)
+    assert names(display) == ["0", "1"]
+    for code, text in enumerate(display.text_):
+        own = embedding[3 * code : 3 * code + 3]
+        assert (own == text.get_position_3d()).all(axis=1).any()
+
+
+def test_depth_changes_no_color_once_drawn(space):
+    embedding = points_in_space(40)
+    labels = np.arange(40) % 3
+    display = EmbeddingDisplay(embedding, labels=labels, components=(0, 1, 2)).plot(space)
+    assert not space.computed_zorder  # layers keep their order
+    space.figure.draw_without_rendering()
+    drawn = {tuple(color) for color in display.scatter_.get_facecolors()}
+    assert drawn == {to_rgba(style.color) for style in class_styles(3)}
+
+
+def test_confidence_is_opacity_in_space_too(space):
+    confidence = np.linspace(0, 1, 6)
+    display = EmbeddingDisplay(
+        points_in_space(), predictions=[0] * 6, confidence=confidence, components=(0, 1, 2)
+    ).plot(space)
+    space.figure.draw_without_rendering()
+    opacities = np.sort(display.predicted_.get_facecolors()[:, 3])
+    np.testing.assert_allclose(opacities, 0.15 + 0.85 * confidence)
+
+
+def test_more_than_eight_classes_have_one_collection_per_shape_in_space(space):
+    embedding = points_in_space(20)
+    display = EmbeddingDisplay(embedding, labels=range(20), components=(0, 1, 2))
+    display.plot(space)
+    space.figure.draw_without_rendering()
+    found = set()
+    for scatter in display.scatter_:
+        (path,) = scatter.get_paths()
+        found |= {(tuple(color), path.vertices.tobytes()) for color in scatter.get_facecolors()}
+    drawn = np.concatenate([places(scatter) for scatter in display.scatter_])
+    np.testing.assert_array_equal(np.sort(drawn, axis=0), np.sort(embedding, axis=0))
+    assert len(found) == 20
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"c": np.arange(90.0), "s": np.arange(90) + 1.0},
+        {"c": ["red", "blue", "black"] * 30},
+        {"color": np.full((90, 4), 0.5)},
+    ],
+)
+def test_values_for_each_point_in_space_with_many_shapes(given):
+    space = np.column_stack([POINTS, POINTS[:, 0]])
+    labels = np.arange(90) % 9
+    display = EmbeddingDisplay(space, labels=labels, components=(0, 1, 2)).plot(**given)
+    flat = EmbeddingDisplay(space, labels=labels).plot(**given)
+    drawn, expected = [], []
+    for one, colors in ((display, drawn), (flat, expected)):
+        one.figure_.canvas.draw()
+        colors.extend(map(tuple, one.scatter_.get_facecolor()))
+    np.testing.assert_allclose(sorted(drawn), sorted(expected), atol=1e-12)
+    np.testing.assert_array_equal(
+        np.sort(display.scatter_.get_sizes()), np.sort(flat.scatter_.get_sizes())
+    )
+
+
+@pytest.mark.parametrize("color", ["red", (1.0, 0.0, 0.0, 1.0)])
+def test_one_color_for_all_points_in_space(color):
+    space = np.column_stack([POINTS, POINTS[:, 0]])
+    display = EmbeddingDisplay(space, labels=np.arange(90) % 9, components=(0, 1, 2))
+    display.plot(color=color)
+    display.figure_.canvas.draw()
+    for points in display.scatter_:
+        np.testing.assert_array_equal(points.get_facecolor()[0], [1.0, 0.0, 0.0, 1.0])
+
+
+# Style
 
 
 def test_style_can_be_changed_under_any_alias(ax):
@@ -208,196 +462,33 @@ def test_style_can_be_changed_under_any_alias(ax):
     assert display.text_[0].get_horizontalalignment() == "left"
 
 
-# One coordinate
-
-
-def test_one_column_is_a_strip_with_a_row_a_class(ax):
-    embedding, y, centers = clusters(3, n_components=1)
-    y[0] = -1
-    display = EmbeddingDisplay(embedding, labels=y, class_centers=centers).plot(ax)
-    offsets = np.asarray(display.scatter_.get_offsets())
-    np.testing.assert_array_equal(offsets[:, 0], embedding[1:, 0])
-    np.testing.assert_array_equal(np.round(offsets[:, 1]), y[1:])
-    np.testing.assert_array_equal(np.round(display.unlabeled_.get_offsets()[:, 1]), [3])
-    np.testing.assert_array_equal(display.centers_.get_offsets()[:, 1], [0, 1, 2])
-    assert [text.get_text() for text in display.text_] == ["0", "1", "2"]
-    assert [text.get_text() for text in ax.get_yticklabels()][-1] == "unlabeled"
-
-
-def test_one_of_several_columns_can_be_a_strip(ax):
-    embedding, y, _ = clusters(2, n_components=3)
-    display = EmbeddingDisplay(embedding, labels=y, components=(2,)).plot(ax)
-    np.testing.assert_array_equal(display.scatter_.get_offsets()[:, 0], embedding[:, 2])
-    assert ax.get_xlabel() == "coordinate 3"
-
-
-def test_a_strip_without_labels(ax):
-    display = EmbeddingDisplay([[1.0], [2.0]]).plot(ax)
-    assert len(display.unlabeled_.get_offsets()) == 2
-
-
-# Labels of every kind
-
-KINDS = {
-    "integers": ([0, 1, -1, 1], ["0", "1"]),
-    "text": (["a", "b", None, "b"], ["a", "b"]),
-    "floats with NaN": ([0.0, 1.0, np.nan, 1.0], ["0", "1"]),
-    "objects": (np.array(["a", "b", -1, "b"], dtype=object), ["a", "b"]),
-    "pandas categorical": (pd.Series(["a", "b", None, "b"], dtype="category"), ["a", "b"]),
-    "pandas nullable": (pd.Series([0, 1, pd.NA, 1], dtype="Int64"), ["0", "1"]),
-    "partial labels": (PartialLabels.from_y([0, 1, -1, 1]), ["0", "1"]),
-    "booleans": ([True, False, True, True], ["False", "True"]),
-}
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_labels_of_every_kind(kind, ax):
-    labels, names = KINDS[kind]
-    embedding = np.arange(8.0).reshape(4, 2)
-    display = EmbeddingDisplay(embedding, labels=labels).plot(ax)
-    assert [text.get_text() for text in display.text_] == names
-
-
-def test_no_label_at_all_is_fine(ax):
-    display = EmbeddingDisplay(np.eye(3), labels=[-1, -1, -1]).plot(ax)
-    assert display.scatter_ is None
-    assert len(display.unlabeled_.get_offsets()) == 3
-
-
-# Ways in
-
-
-def test_from_estimator_takes_embedding_centers_and_classes(ax):
-    embedding, y, centers = clusters(3)
-    names = np.array(["cat", "dog", "eel"])
-    estimator = fitted(embedding, centers, names)
-    display = EmbeddingDisplay.from_estimator(estimator, y=names[y], ax=ax, s=5)
-    np.testing.assert_array_equal(display.scatter_.get_offsets(), embedding)
-    np.testing.assert_array_equal(display.centers_.get_offsets(), centers)
-    assert [text.get_text() for text in display.text_] == ["cat", "dog", "eel"]
-    assert display.scatter_.get_sizes() == [5]
-
-
-def test_from_estimator_without_labels_shows_the_centers(ax):
-    embedding, _, centers = clusters(3)
-    display = EmbeddingDisplay.from_estimator(fitted(embedding, centers, range(3)), ax=ax)
-    assert [text.get_text() for text in display.text_] == ["0", "1", "2"]
-
-
-def test_from_estimator_with_no_class_at_all(ax):
-    embedding, _, _ = clusters(2)
-    estimator = fitted(embedding, np.empty((0, 2)), np.empty(0))
-    assert EmbeddingDisplay.from_estimator(estimator, ax=ax).centers_ is None
-
-
-def test_from_estimator_with_new_points(ax):
-    display = EmbeddingDisplay.from_estimator(fitted(np.eye(2)), np.eye(2), [0, 1], ax=ax)
-    np.testing.assert_array_equal(display.scatter_.get_offsets(), 2 * np.eye(2))
-
-
-def test_from_estimator_with_ccdr(ax):
-    X, y, _ = clusters(3, per_class=10, n_components=4)
-    y[::2] = -1
-    ccdr = CCDR(n_components=3).fit(X, y)
-    display = EmbeddingDisplay.from_estimator(ccdr, y=y, ax=ax)
-    np.testing.assert_array_equal(display.scatter_.get_offsets(), ccdr.embedding_[y >= 0, :2])
-    np.testing.assert_array_equal(display.centers_.get_offsets(), ccdr.class_centers_[:, :2])
-    same = EmbeddingDisplay.from_estimator(ccdr, X, y)
-    np.testing.assert_allclose(same.scatter_.get_offsets(), display.scatter_.get_offsets())
-
-
-def test_from_estimator_with_a_classifier_draws_its_map(ax):
-    X = np.random.default_rng(0).standard_normal((30, 3))
-    y = np.arange(30) % 2
-    model = ManifoldClassifier(CCDR(2)).fit(X, y)
-    display = EmbeddingDisplay.from_estimator(model, y=y, ax=ax)
-    np.testing.assert_array_equal(display.embedding, model.embedding_)
-    np.testing.assert_array_equal(display.class_centers, model.embedder_.class_centers_)
-    again = EmbeddingDisplay.from_estimator(model, X, y, ax=ax)
-    np.testing.assert_allclose(again.embedding, model.embedding_)
-
-
-def test_from_estimator_with_any_transformer(ax):
-    X = np.random.default_rng(0).normal(size=(10, 4))
-    pca = PCA(3).fit(X)
-    display = EmbeddingDisplay.from_estimator(pca, X, ax=ax, components=(1, 2))
-    np.testing.assert_array_equal(display.unlabeled_.get_offsets(), pca.transform(X)[:, 1:])
-
-
-def test_embedding_may_be_a_data_frame(ax):
-    frame = pd.DataFrame({"a": [0.0, 1.0], "b": [1.0, 0.0]})
-    display = EmbeddingDisplay(frame, labels=["x", "y"], class_names=["ex", "why"]).plot(ax)
-    np.testing.assert_array_equal(display.scatter_.get_offsets(), frame.to_numpy())
-    assert [text.get_text() for text in display.text_] == ["ex", "why"]
-
-
-def test_colors_do_not_depend_on_which_labels_are_drawn(ax):
-    embedding, _, centers = clusters(3)
-    estimator = fitted(embedding, centers, np.array(["a", "b", "c"]))
-    y = [None] * len(embedding)
-    y[0] = "c"
-    display = EmbeddingDisplay.from_estimator(estimator, y=y, ax=ax)
-    np.testing.assert_allclose(
-        display.scatter_.get_facecolors(), [to_rgba(class_styles(3)[2].color)]
+def test_style_of_predicted_and_new_points(ax):
+    is_new = np.arange(6) == 5
+    display = EmbeddingDisplay(EMBEDDING, predictions=["a"] * 6, is_new=is_new).plot(
+        ax,
+        predicted_kwargs={"s": 3.0, "marker": "x", "color": "red"},
+        new_kwargs={"ec": "red", "s": 7.0},
     )
+    assert (display.predicted_.get_sizes(), display.new_.get_sizes()) == ([3.0], [7.0])
+    for points in (display.predicted_, display.new_):
+        np.testing.assert_allclose(points.get_edgecolors(), [to_rgba("red")])
 
 
-def test_labels_may_hold_a_class_the_estimator_never_saw(ax):
-    embedding, _, centers = clusters(2)
-    y = ["z", "a", "b"] + [None] * (len(embedding) - 3)
-    estimator = fitted(embedding, centers, np.array(["b", "c"]))
-    display = EmbeddingDisplay.from_estimator(estimator, y=y, ax=ax)
-    assert [text.get_text() for text in display.text_] == ["b", "c", "a", "z"]
+def ink(ax):
+    """Number of pixels within the axes that are not white."""
+    ax.set_axis_off()
+    canvas = FigureCanvasAgg(ax.figure)
+    canvas.draw()
+    return int((np.asarray(canvas.buffer_rgba())[..., :3] < 250).any(axis=2).sum())
 
 
-# Errors say what is wrong and what to do
-
-
-def test_not_fitted():
-    with pytest.raises(NotFittedError):
-        EmbeddingDisplay.from_estimator(StandIn())
-
-
-def test_no_embedding_and_no_points():
-    pca = PCA(2).fit(np.eye(4))
-    with pytest.raises(ValueError, match=r"PCA keeps no embedding_.*pass X"):
-        EmbeddingDisplay.from_estimator(pca)
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"labels": [0, 1]}, "labels has 2 entries but the embedding has 3 rows"),
-        ({"components": (0, 2)}, r"components=\(0, 2\) is out of range.*from 0 to 1"),
-        ({"components": (-1, 0)}, "out of range"),
-        ({"components": (0, 1, 1)}, r"components=\(0, 1, 1\) names a column twice"),
-        ({"components": (0, 1, 2)}, r"components=\(0, 1, 2\) is out of range"),
-        ({"components": (0, 1, 2, 3)}, "names 4 columns: name two for a map, three for a map in"),
-        ({"components": ()}, "names 0 columns"),
-        ({"class_centers": np.eye(3)}, "class_centers has 3 columns but the embedding has 2"),
-        (
-            {"class_centers": np.eye(2), "labels": [0, 1, 2]},
-            "class_centers has 2 rows but labels hold 3 classes: pass classes",
-        ),
-        (
-            {"class_centers": np.eye(2), "classes": ["a"]},
-            "class_centers has 2 rows but classes has 1 entries",
-        ),
-        ({"labels": [0, 1, 1], "class_names": ["a"]}, "class_names has 1 entries for 2 classes"),
-        ({"labels": [0.5, 1.2, 3.3]}, "continuous"),
-    ],
-)
-def test_bad_arguments(given, message):
-    with pytest.raises(ValueError, match=message):
-        EmbeddingDisplay(np.arange(6.0).reshape(3, 2), **given)
-
-
-@pytest.mark.parametrize("embedding", [[[np.nan, 0.0]], [[np.inf, 0.0]], np.empty((0, 2)), [1.0]])
-def test_bad_embedding(embedding):
-    with pytest.raises(ValueError, match=r"embedding|Expected 2D|0 sample"):
-        EmbeddingDisplay(embedding)
-
-
-def test_a_namespace_is_no_estimator():
-    with pytest.raises(TypeError):
-        EmbeddingDisplay.from_estimator(SimpleNamespace(embedding_=np.eye(2)))
+@pytest.mark.parametrize("marker", ["x", "+", "1"])
+@pytest.mark.parametrize("group", ["unlabeled", "predicted", "new"])
+def test_markers_made_of_lines_are_seen(ax, group, marker):
+    predictions = CODES if group == "predicted" else None
+    display = EmbeddingDisplay(
+        POINTS, predictions=predictions, is_new=np.full(90, group == "new")
+    ).plot(ax, **{f"{group}_kwargs": {"marker": marker}}, show_names=False)
+    if display.legend_ is not None:
+        display.legend_.remove()  # its ink does not count
+    assert ink(ax) > 500

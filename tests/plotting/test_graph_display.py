@@ -16,11 +16,6 @@ from labelfold.plotting.palette import class_styles
 from labelfold.spectral import CCDR, LaplacianEigenmaps
 
 
-@pytest.fixture
-def ax():
-    return Figure().subplots()
-
-
 def two_groups(n_columns=2):
     rng = np.random.default_rng(0)
     points = rng.normal(size=(30, n_columns))
@@ -67,12 +62,6 @@ def test_bridges_are_marked_and_counted(ax):
     np.testing.assert_allclose(display.bridges_.get_colors(), [to_rgba("black")])
 
 
-def test_several_bridges(ax):
-    points = np.array([[0.0, 0.0], [0.0, 1.0], [9.0, 0.0], [9.0, 1.0], [20.0, 0.0], [20.0, 1.0]])
-    graph = NeighborGraph.build(points, n_neighbors=1).connected()
-    assert texts(GraphDisplay(points, graph).plot(ax)) == ["2 bridges"]
-
-
 def test_a_graph_in_one_piece_needs_no_legend(ax):
     points = np.random.default_rng(0).normal(size=(30, 2))
     graph = NeighborGraph.build(points, n_neighbors=12).connected()
@@ -109,13 +98,6 @@ def test_points_are_drawn_on_top_by_class(ax):
     assert display.figure_ is ax.figure
 
 
-def test_components_are_chosen(ax):
-    points, graph = two_groups(3)
-    display = GraphDisplay(points, graph, components=(2, 0)).plot(ax)
-    drawn_pairs(display.edges_, points[:, [2, 0]])
-    assert ax.get_xlabel() == "coordinate 3"
-
-
 def test_three_columns_are_drawn_in_space():
     points, graph = two_groups(3)
     ax = Figure().add_subplot(projection="3d")
@@ -148,14 +130,6 @@ def test_a_sample_keeps_weights_with_their_edges():
     some = EdgeList.of(graph, len(points)).sample(10)
     expected = [graph.weights[i, j] for i, j in some.pairs]
     np.testing.assert_array_equal(some.weights, expected)
-
-
-def test_all_edges_up_to_the_bound(ax):
-    points, graph = two_groups()
-    n_edges = len(edges_of(graph)) - 1
-    display = GraphDisplay(points, graph).plot(ax, max_edges=n_edges)
-    assert len(display.edges_.get_segments()) == n_edges
-    assert texts(display) == ["1 bridge"]
 
 
 def test_no_edges(ax):

@@ -1,4 +1,4 @@
-"""What the page of a map holds: columns, colours, details, and text that stays text.
+"""What the page of a map holds: columns, colors, details, and text that stays text.
 
 Whether a browser draws it and answers is looked at in tests/browser.
 """
@@ -11,7 +11,6 @@ import hashlib
 import io
 import json
 import os
-import re
 import subprocess
 import sys
 from decimal import Decimal
@@ -23,7 +22,7 @@ import pytest
 
 from labelfold.plotting import EmbeddingDisplay
 from labelfold.plotting import interactive_map as module
-from labelfold.plotting.interactive_map import MARKER_NAMES, interactive_page, write_html
+from labelfold.plotting.interactive_map import interactive_page, write_html
 from labelfold.plotting.map_layout import LONGEST_NAME, middle_points
 from labelfold.plotting.map_view import strip_rows
 from labelfold.plotting.palette import MARKERS, UNLABELED_COLOR, class_styles, opacity
@@ -154,13 +153,19 @@ def display():
 
 def test_points_stand_where_the_map_has_them_and_labels_are_drawn_last(display):
     page = page_of(display)
-    assert page.rows["row"] == [1, 3, 0, 2, 4]  # predicted, labeled, new
-    drawn = page.source("points")
-    np.testing.assert_array_equal(drawn["x"], display.embedding[page.rows["row"], 0])
-    np.testing.assert_array_equal(drawn["y"], display.embedding[page.rows["row"], 1])
+    rows, drawn = page.rows, page.source("points")
+    assert rows["row"] == [1, 3, 0, 2, 4]  # predicted, labeled, new
+    np.testing.assert_array_equal(drawn["x"], display.embedding[rows["row"], 0])
+    np.testing.assert_array_equal(drawn["y"], display.embedding[rows["row"], 1])
+    assert rows["classes"] == ["cat", "dog"]
+    assert rows["labels"] == [-1, -1, 0, 1, -1]
+    assert rows["predictions"] == [1, 0, 0, 0, 1]
+    assert rows["codes"] == [1, 0, 0, 1, 1]
+    assert rows["confidence"] == [0.5, 0.75, 1.0, 0.25, 0.125]
+    assert rows["kinds"] == [1, 1, 0, 0, 3]
 
 
-def test_colours_are_those_of_the_static_picture(display):
+def test_colors_are_those_of_the_static_picture(display):
     cat, dog = class_styles(2)
     drawn = page_of(display).source("points")
     assert drawn["fill"] == [dog.color, cat.color, cat.color, dog.color, dog.color]
@@ -183,16 +188,6 @@ def test_unlabeled_points_are_grey_small_and_underneath():
     assert page.kinds == []  # they would say what the classes say
 
 
-def test_details_tell_label_prediction_confidence_and_new(display):
-    rows = page_of(display).rows
-    assert rows["classes"] == ["cat", "dog"]
-    assert rows["labels"] == [-1, -1, 0, 1, -1]
-    assert rows["predictions"] == [1, 0, 0, 0, 1]
-    assert rows["codes"] == [1, 0, 0, 1, 1]
-    assert rows["confidence"] == [0.5, 0.75, 1.0, 0.25, 0.125]
-    assert rows["kinds"] == [1, 1, 0, 0, 3]
-
-
 def test_filters_count_what_they_hide(display):
     page = page_of(display)
     assert page.classes == {"cat": "2", "dog": "3"}
@@ -200,13 +195,6 @@ def test_filters_count_what_they_hide(display):
     boxes = page.all("input", type="checkbox")
     ticked = [box.get("data-class", box.get("data-kind", box.get("id"))) for box, _ in boxes]
     assert ticked == ["naming", *"01013"]
-
-
-def test_a_map_without_labels_has_one_line():
-    page = page_of(EmbeddingDisplay(points(3)))
-    assert page.classes == {"unlabeled": "3"}
-    assert page.rows["classes"] == []
-    assert page.all("input", id="naming") == []  # there are no names to write
 
 
 @pytest.mark.parametrize("n_columns", [1, 2])
@@ -217,17 +205,19 @@ def test_a_class_called_unlabeled_is_told_from_points_of_none(n_columns):
     if n_columns == 1:
         rows = [model["text"] for model in page.models("PlainText")]
         assert rows == ["unlabeled", "unlabeled points"]
+    bare = page_of(EmbeddingDisplay(embedding))
+    assert bare.classes == {"unlabeled": "3"}
+    assert bare.all("input", id="naming") == []  # there are no names to write
+    assert "★" not in str(bare.all("p"))
 
 
-def test_stars_are_explained_where_there_are_any(display):
-    notes = [text for _, text in page_of(display).all("p", **{"class": "note"})]
-    assert "★ center of a class" in notes
-    bare = page_of(EmbeddingDisplay(points(2), labels=["cat", "dog"]))
-    assert not [text for _, text in bare.all("p", **{"class": "note"}) if "★" in text]
-
-
-def test_names_stand_at_the_anchors_of_the_static_picture(display):
-    names = page_of(display).source("names")
+def test_names_and_centers_stand_where_the_static_picture_has_them(display):
+    page = page_of(display)
+    centers, names = page.source("centers"), page.source("names")
+    np.testing.assert_array_equal([centers["x"], centers["y"]], display.class_centers.T)
+    assert centers["code"] == [0, 1]
+    assert centers["fill"] == [style.color for style in class_styles(2)]
+    assert "★ center of a class" in str(page.all("p"))
     codes = np.array([0, 1, 1, 0, 1])
     anchors = middle_points(display.embedding, codes, display.class_centers)
     np.testing.assert_array_equal(np.column_stack([names["x"], names["y"]]), [*anchors.values()])
@@ -235,60 +225,27 @@ def test_names_stand_at_the_anchors_of_the_static_picture(display):
     assert names["color"] == [style.text_color for style in class_styles(2)]
 
 
-def test_centres_are_marked_in_the_colours_of_their_classes(display):
-    centers = page_of(display).source("centers")
-    np.testing.assert_array_equal(centers["x"], [0.0, 2.0])
-    np.testing.assert_array_equal(centers["y"], [1.0, 3.0])
-    assert centers["code"] == [0, 1]
-    assert centers["fill"] == [style.color for style in class_styles(2)]
-
-
 def test_past_eight_classes_shapes_tell_them_apart():
-    drawn = page_of(EmbeddingDisplay(points(64), labels=np.arange(64))).source("points")
-    pairs = set(zip(drawn["fill"], drawn["marker"], strict=True))
-    assert len(pairs) == 64
-    assert "marker" not in page_of(EmbeddingDisplay(points(8), labels=range(8))).source("points")
-
-
-def test_every_marker_has_a_shape_in_the_list_of_classes():
     page = page_of(EmbeddingDisplay(points(64), labels=np.arange(64)))
+    drawn = page.source("points")
+    assert len(set(zip(drawn["fill"], drawn["marker"], strict=True))) == 64
     shapes = {attributes["id"] for attributes, _ in page.all("symbol")}
     assert shapes == {f"shape-{marker}" for marker in MARKERS}
-    assert set(MARKER_NAMES) == set(MARKERS)
     used = [attributes["href"] for attributes, _ in page.all("use")]
     assert used == [f"#shape-{style.marker}" for style in class_styles(64)]
+    assert "marker" not in page_of(EmbeddingDisplay(points(8), labels=range(8))).source("points")
 
 
 def test_one_component_is_a_strip_with_the_heights_of_the_static_picture():
     embedding = points(6, n_columns=1)
-    page = page_of(EmbeddingDisplay(embedding, labels=["b", None, "a", None, "b", "a"]))
+    names = ["$$x$$", "$y$"]  # which Bokeh would parse in a string
+    labels = ["b", None, "a", None, "b", "a"]
+    page = page_of(EmbeddingDisplay(embedding, labels=labels, class_names=names))
     drawn, order = page.source("points"), page.rows["row"]
     heights = strip_rows(np.array([1, -1, 0, -1, 1, 0]), 2)
     np.testing.assert_array_equal(drawn["y"], heights[order])
     np.testing.assert_array_equal(drawn["x"], embedding[order, 0])
-    assert [model["text"] for model in page.models("PlainText")] == ["a", "b", "unlabeled"]
-
-
-def test_rows_of_a_strip_are_never_tex():
-    page = page_of(EmbeddingDisplay(points(2, n_columns=1), labels=["$$x$$", "$y$"]))
-    # Bokeh would parse a string.
-    assert [model["text"] for model in page.models("PlainText")] == ["$$x$$", "$y$"]
-    [axis] = [model for model in page.models() if "major_label_overrides" in model]
-    overrides = axis["major_label_overrides"]["entries"]
-    assert [value["name"] for _, value in overrides] == ["PlainText"] * 2
-
-
-def test_components_choose_the_columns():
-    embedding = points(4, n_columns=3)
-    drawn = page_of(EmbeddingDisplay(embedding, components=(2, 0))).source("points")
-    np.testing.assert_array_equal(drawn["x"], embedding[:, 2])
-    np.testing.assert_array_equal(drawn["y"], embedding[:, 0])
-
-
-def test_three_components_are_refused():
-    display = EmbeddingDisplay(points(4, n_columns=3), components=(0, 1, 2))
-    with pytest.raises(ValueError, match=r"components=\(0, 1, 2\).*draws two"):
-        interactive_page(display)
+    assert [model["text"] for model in page.models("PlainText")] == [*names, "unlabeled"]
 
 
 @pytest.mark.parametrize("embedding", [[[1.0, 2.0]], [[0.0, 0.0]] * 3, [[1e9, 1.0], [1e9, 2.0]]])
@@ -299,33 +256,30 @@ def test_axes_have_room_around_points_in_one_place(embedding):
 
 
 @pytest.mark.parametrize("wrap", [dict, pd.DataFrame])
-def test_columns_become_text(wrap):
+def test_columns_become_text_in_the_order_of_drawing(wrap):
     hover = wrap(
         {
             "file": ["a.png", None, "c.png"],
             "age": [3, 4, 5],
             "size": [0.5, np.nan, 1234567.0],
             7: [True, False, True],
+            "single": np.array([0.1, np.nan, 16777216], dtype=np.float32),
+            "day": np.array(["2024-02-29", "NaT", "2024-03-01"], dtype="datetime64[D]"),
+            "row": [11, 12, 13],
         }
     )
-    columns = page_of(EmbeddingDisplay(points(3)), hover=hover).rows["columns"]
-    assert columns == [
-        {"name": "file", "values": ["a.png", None, "c.png"]},
-        {"name": "age", "values": ["3", "4", "5"]},
-        {"name": "size", "values": ["0.5", None, "1234567"]},
-        {"name": "7", "values": ["True", "False", "True"]},
-    ]
-
-
-def test_columns_follow_the_order_of_drawing():
-    display = EmbeddingDisplay(points(3), labels=["cat", None, "dog"])
-    page = page_of(display, hover={"name": ["zero", "one", "two"]})
-    assert page.rows["columns"][0]["values"] == ["one", "zero", "two"]
-
-
-def texts_of(column):
-    [found] = page_of(EmbeddingDisplay(points(len(column))), hover={"a": column}).rows["columns"]
-    return found["values"]
+    page = page_of(EmbeddingDisplay(points(3), labels=["cat", None, "dog"]), hover=hover)
+    assert page.rows["row"] == [1, 0, 2]
+    columns = {column["name"]: column["values"] for column in page.rows["columns"]}
+    assert columns.pop("day")[0] is None
+    assert columns == {
+        "file": [None, "a.png", "c.png"],
+        "age": ["4", "3", "5"],
+        "size": [None, "0.5", "1234567"],
+        "7": ["False", "True", "True"],
+        "single": [None, "0.1", "16777216"],
+        "row": ["12", "11", "13"],
+    }
 
 
 @pytest.mark.parametrize(
@@ -333,54 +287,21 @@ def texts_of(column):
     [
         (20230101123456.0, "20230101123456"),
         (np.float64(9007199254740993), "9007199254740992"),
-        (np.float32(123456792), "123456792"),
-        (-3.0, "-3"),
         (0.1 + 0.2, "0.30000000000000004"),
-        (np.float32(0.1), "0.1"),
-        (np.float16(2.5), "2.5"),
         (1e300, "1e+300"),
         (float("inf"), "inf"),
         (Decimal("1.10"), "1.10"),
-        ("NaT", "NaT"),
         ("nan", "nan"),
+        (None, None),
+        (pd.NA, None),
+        (pd.NaT, None),
+        (Decimal("NaN"), None),
+        (np.ma.masked, None),
     ],
 )
 def test_values_have_all_their_digits(value, text):
-    assert texts_of([value]) == [text]
-
-
-@pytest.mark.parametrize("wrap", [list, np.asarray, pd.Series])
-def test_single_precision_has_the_digits_it_needs(wrap):
-    assert texts_of(wrap(np.array([0.1, 16777216, np.nan], dtype=np.float32))) == [
-        "0.1",
-        "16777216",
-        None,
-    ]
-
-
-@pytest.mark.parametrize(
-    "missing", [None, np.nan, np.float32("nan"), pd.NA, pd.NaT, Decimal("NaN")]
-)
-def test_missing_values_are_none(missing):
-    assert texts_of(pd.Series(["text", missing], dtype=object)) == ["text", None]
-
-
-@pytest.mark.parametrize("values", [[1, 2], [1.5, 2.5], ["a", "b"]])
-def test_masked_values_are_none(values):
-    assert texts_of(np.ma.array(values, mask=[False, True])) == [str(values[0]), None]
-
-
-def test_dates_are_written_out():
-    days = np.array(["2024-02-29", "NaT"], dtype="datetime64[D]")
-    page = page_of(EmbeddingDisplay(points(2)), hover={"day": days})
-    assert page.rows["columns"][0]["values"] == ["2024-02-29", None]
-
-
-def test_a_column_called_row_leaves_the_order_of_rows():
-    display = EmbeddingDisplay(points(2), labels=["cat", None])
-    page = page_of(display, hover={"row": [11, 12]})
-    assert page.rows["row"] == [1, 0]
-    assert page.rows["columns"] == [{"name": "row", "values": ["12", "11"]}]
+    [column] = page_of(EmbeddingDisplay(points(1)), hover={"a": [value]}).rows["columns"]
+    assert column["values"] == [text]
 
 
 @pytest.mark.parametrize(
@@ -392,8 +313,6 @@ def test_a_column_called_row_leaves_the_order_of_rows():
         ({"a": np.ones((3, 2))}, r"hover\['a'\] is not a sequence"),
         ([1, 2, 3], "hover is a list"),
         (pd.Series([1, 2, 3]), "hover is a Series"),
-        ({"a": [[1], [2, 3], [4]]}, r"hover\['a'\] holds a list"),
-        ({"a": pd.Series([[1], [2, 3], [4]])}, r"hover\['a'\] holds a list"),
         ({"a": {"x": 1, "y": 2, "z": 3}}, r"hover\['a'\] is not a sequence"),
     ],
 )
@@ -401,12 +320,6 @@ def test_columns_that_do_not_fit_are_refused(tmp_path, hover, words):
     with pytest.raises(ValueError, match=words):
         write_html(EmbeddingDisplay(points(3)), tmp_path / "map.html", hover=hover)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_table_of_pyarrow_is_refused():
-    pyarrow = pytest.importorskip("pyarrow")
-    with pytest.raises(ValueError, match="hover is a Table: pass a mapping"):
-        interactive_page(EmbeddingDisplay(points(2)), hover=pyarrow.table({"a": [1, 2]}))
 
 
 @pytest.mark.parametrize(
@@ -433,10 +346,20 @@ def test_images_are_the_pixels_given(images):
         np.testing.assert_array_equal(pixels, np.round(expected))
 
 
-def test_too_many_images_are_refused(monkeypatch):
+def test_what_a_page_cannot_hold_is_refused(tmp_path, display, monkeypatch):
+    for name in ("map.png", "map", "html"):
+        with pytest.raises(ValueError, match=r"does not end in \.html"):
+            write_html(display, tmp_path / name)
+    space = EmbeddingDisplay(points(4, n_columns=3), components=(0, 1, 2))
+    with pytest.raises(ValueError, match=r"components=\(0, 1, 2\).*draws two"):
+        write_html(space, tmp_path / "map.html")
+    monkeypatch.setattr(module, "MAX_POINTS", 4)
+    with pytest.raises(ValueError, match="5 points and a page holds 4: draw a random part"):
+        write_html(display, tmp_path / "map.html")
     monkeypatch.setattr("labelfold.plotting.point_details.MAX_IMAGE_BYTES", 100)
     with pytest.raises(ValueError, match=r"images take .*leave images out"):
         interactive_page(EmbeddingDisplay(points(2), images=np.zeros((2, 3, 3))))
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -450,14 +373,7 @@ def test_text_stays_text(text):
     assert page.all("bdi")[0][1] == text
     assert page.rows["classes"] == [text, "other"]
     assert page.rows["columns"] == [{"name": text, "values": [text, None]}]
-
-
-def test_what_stands_in_scripts_cannot_end_them():
-    display = EmbeddingDisplay(points(2), labels=["a", "b"], class_names=HOSTILE[1:3])
-    data = interactive_page(display, hover={HOSTILE[1]: HOSTILE[1:3]}, title="t").decode()
-    n_scripts = len(re.findall(r"<script", data))
-    assert n_scripts == len(re.findall("</script>", data)) == 6
-    assert "<!--" not in data
+    assert len(page.all("script")) == 6
 
 
 def test_half_a_character_does_not_stop_the_page():
@@ -525,17 +441,13 @@ def test_a_theme_of_the_session_stays_out(display):
         curdoc().theme = None
 
 
-def test_the_display_is_as_it_was(display):
+def test_the_file_is_the_page_and_the_display_as_it_was(tmp_path, display):
     before = {name: str(value) for name, value in vars(display).items()}
-    interactive_page(display)
-    assert {name: str(value) for name, value in vars(display).items()} == before
-
-
-def test_the_file_is_the_page(tmp_path, display):
     path = tmp_path / "map.html"
-    write_html(display, str(path), title="Pets")
+    display.write_html(str(path), title="Pets")
     assert path.read_bytes() == interactive_page(display, title="Pets")
     assert Page(path.read_bytes()).all("h1")[0][1] == "Pets"
+    assert {name: str(value) for name, value in vars(display).items()} == before
 
 
 @pytest.mark.parametrize(("n_points", "count"), [(1, "1 point"), (1234, "1,234 points")])
@@ -544,20 +456,6 @@ def test_the_title_tells_the_number_of_points_by_default(n_points, count):
     assert page.all("h1")[0][1] == f"Map of {count}"
     assert page.all("output")[0][1] == count
     assert page.all("div", id="plot")[0][0]["aria-label"].startswith(f"Map of {count}.")
-
-
-@pytest.mark.parametrize(
-    ("title", "name"),
-    [
-        (None, "Map-of-5-points"),
-        ("Fish & <b>chips</b> / no. 7.csv", "Fish-b-chips-b-no-7.csv"),
-        ("../..", "map"),
-        ("long " * 99, "long-" * 11 + "long"),
-    ],
-)
-def test_a_picture_that_is_saved_has_the_name_of_the_page(display, title, name):
-    [tool] = page_of(display, title=title).models("SaveTool")
-    assert tool["filename"] == name
 
 
 def test_a_failure_leaves_the_old_file(tmp_path, display, monkeypatch):
@@ -572,19 +470,6 @@ def test_a_failure_leaves_the_old_file(tmp_path, display, monkeypatch):
         write_html(display, path)
     assert path.read_text() == "mine"
     assert list(tmp_path.iterdir()) == [path]
-
-
-@pytest.mark.parametrize("name", ["map.png", "map", "html"])
-def test_other_endings_are_refused(tmp_path, display, name):
-    with pytest.raises(ValueError, match=r"does not end in \.html"):
-        write_html(display, tmp_path / name)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_too_many_points_are_refused(monkeypatch, display):
-    monkeypatch.setattr(module, "MAX_POINTS", 4)
-    with pytest.raises(ValueError, match="5 points and a page holds 4: draw a random part"):
-        interactive_page(display)
 
 
 def test_without_bokeh_the_extra_is_named(monkeypatch, display):

@@ -1,43 +1,69 @@
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from sklearn.decomposition import PCA
 
 from labelfold.plotting.lines import (
     LEAST_GAP,
-    draw_errors,
+    draw_lines,
+    key_of,
     line_styles,
-    name_ends,
-    reach_of,
-    shifts_of,
+    name_lines,
+    place_values,
+    scale_of,
+    start_at_zero,
+    words_of,
+    wrap_label,
     write_above,
 )
 from labelfold.plotting.palette import OKABE_ITO
 
 
-def test_the_first_eight_differ_in_colour_and_in_shape():
-    styles = line_styles(8)
-    assert [style.color for style in styles] == list(OKABE_ITO)
-    assert len({style.marker for style in styles}) == 8
+@pytest.fixture
+def laid_out():
+    return Figure(layout="constrained").subplots()
 
 
-def test_pairs_of_colour_and_shape_stay_unique():
-    assert len({(style.color, style.marker) for style in line_styles(64)}) == 64
+def written(ax):
+    """Tick labels that are not empty, after drawing."""
+    ax.figure.draw_without_rendering()
+    return [label for label in ax.get_xticklabels() if label.get_text()]
 
 
-def test_shifts_are_about_the_middle():
-    np.testing.assert_allclose(shifts_of(3, 0.5), [-0.25, 0, 0.25])
-    np.testing.assert_array_equal(shifts_of(1, 0.5), [0])
+# Lines
+
+
+def test_lines_differ_in_color_and_in_shape():
+    styles = line_styles(64)
+    assert [style.color for style in styles[:8]] == list(OKABE_ITO)
+    assert len({style.marker for style in styles[:8]}) == 8
+    assert len({(style.color, style.marker) for style in styles}) == 64
+
+
+def test_lines_are_drawn_from_left_to_right_with_their_intervals(ax):
+    errors = np.array([[0.5, 0.6, 0.7], [np.nan, np.nan, np.nan]])
+    reach = np.array([0.1, 0.2, np.nan])  # the last has no interval
+    lows, highs = errors - reach, errors + reach
+    (bars, nothing), places = draw_lines(ax, [3, 1, 2], (errors, lows, highs), {"ls": ":"})
+    assert nothing is None
+    np.testing.assert_allclose(places.mean(axis=0), [3, 1, 2])
+    np.testing.assert_array_equal(bars.lines[0].get_ydata(), [0.6, 0.7, 0.5])
+    ends = [segment[:, 1] for segment in bars.lines[2][0].get_segments()]
+    np.testing.assert_allclose(ends, [[0.4, 0.8], [0.7, 0.7], [0.4, 0.6]])
+    assert bars.lines[0].get_linestyle() == ":"
+    assert bars.lines[2][0].get_alpha() < 1
 
 
 @pytest.mark.parametrize("limits", [(0, 1), (-3, -1), (0, 50)])
-def test_names_keep_apart_and_above_the_lower_edge(limits):
-    ax = Figure().subplots()
+def test_names_keep_apart_and_above_the_lower_edge(ax, limits):
     ax.set_ylim(limits)
     low, size = limits[0], limits[1] - limits[0]
     heights = low + size * np.array([0.5, 0.0, 0.501, 0.0, 0.9])
-    texts = name_ends(ax, heights, list("abcde"), line_styles(5))
+    texts = name_lines(ax, [1], heights[:, None], list("abcde"))
     found = np.array([text.xy[1] for text in texts])
     assert np.diff(np.sort(found)).min() >= LEAST_GAP * size * (1 - 1e-9)
     assert found.min() >= low
@@ -46,29 +72,17 @@ def test_names_keep_apart_and_above_the_lower_edge(limits):
     assert np.all(np.abs(found - heights) <= LEAST_GAP * size)
 
 
-def test_names_of_lines_on_zero_stay_above_the_room_for_markers():
-    ax = Figure().subplots()
+def test_names_stand_at_the_last_points_with_the_markers_of_their_lines(ax):
     ax.set_ylim(-0.1, 1)
-    texts = name_ends(ax, [0.0, 0.0], ["a", "b"], line_styles(2))
-    assert min(text.xy[1] for text in texts) == 0
-
-
-def test_intervals_reach_from_the_errors():
-    errors, lows, highs = np.array([0.2, 0.3]), np.array([0.1, np.nan]), np.array([0.5, 0.25])
-    np.testing.assert_allclose(reach_of(errors, lows, highs), [[0.1, 0.0], [0.3, 0.0]])
-
-
-def test_lines_are_drawn_from_left_to_right():
-    ax = Figure().subplots()
-    reach = np.array([[0.1, 0.2], [0.1, 0.2]])
-    style = line_styles(1)[0]
-    places, errors = np.array([2.0, 1.0]), np.array([0.5, 0.6])
-    bars = draw_errors(ax, places, errors, reach, style, {"ls": ":"}, joined=True)
-    np.testing.assert_array_equal(bars.lines[0].get_xydata(), [[1, 0.6], [2, 0.5]])
-    ends = [segment[:, 1] for segment in bars.lines[2][0].get_segments()]
-    np.testing.assert_allclose(ends, [[0.4, 0.8], [0.4, 0.6]])
-    assert bars.lines[0].get_linestyle() == ":"
-    assert bars.lines[2][0].get_alpha() < 1
+    errors = np.array([[0.9, 0.2], [np.nan, np.nan], [0.8, np.nan], [0.0, 0.0]])
+    texts = name_lines(ax, [2, 1], errors, ["a$", "b", "c", "d"])
+    assert [text.get_text() for text in texts] == ["a$", "c", "d"]
+    np.testing.assert_allclose([text.xy[1] for text in texts], [0.9, 0.8, 0.0])
+    styles = line_styles(4)
+    assert [line.get_marker() for line in ax.get_lines()] == [styles[k].marker for k in (0, 2, 3)]
+    assert [line.get_ydata()[0] for line in ax.get_lines()] == [text.xy[1] for text in texts]
+    assert not texts[0].get_parse_math()
+    ax.figure.draw_without_rendering()
 
 
 @pytest.mark.parametrize("layout", ["constrained", None])
@@ -91,11 +105,101 @@ def test_titles_stand_above_words_above_the_axes(layout, scale):
     assert ax.title.get_window_extent().y1 <= ax.figure.bbox.y1 or layout is None
 
 
-def test_names_have_the_markers_of_their_lines():
-    ax = Figure().subplots()
-    styles = line_styles(2)
-    texts = name_ends(ax, [0.2, 0.8], ["a$", "b"], styles)
-    assert [line.get_marker() for line in ax.get_lines()] == [style.marker for style in styles]
-    assert [line.get_ydata()[0] for line in ax.get_lines()] == [text.xy[1] for text in texts]
-    assert not texts[0].get_parse_math()
-    ax.figure.draw_without_rendering()
+# Values
+
+
+@pytest.mark.parametrize(
+    ("values", "scale"),
+    [
+        ([1, 2, 3], "linear"),
+        ([0.1, 1, 10], "log"),
+        ([0.07, 7], "log"),  # where 100 times the first is more than the last, by rounding
+        ([1, 99], "linear"),
+        ([0, 0.1, 1, 10], "side by side"),
+        ([0, 1, 2, 3], "linear"),
+        (range(0, 501, 5), "linear"),
+        ([0, 0], "linear"),
+        ([1, np.inf], "side by side"),
+        ([1, np.nan], "side by side"),
+        ([True, False], "side by side"),
+        (["a", 1], "side by side"),
+        ([Fraction(1, 3), np.float32(2), np.int8(3)], "linear"),
+    ],
+)
+def test_scales(values, scale):
+    assert scale_of(values) == scale
+
+
+def test_keys_of_equal_values_are_equal():
+    assert key_of(1) == key_of(np.float32(1.0))
+    assert key_of(np.nan) == key_of(float("nan"))
+    assert len({key_of(1), key_of("1"), key_of(np.nan), key_of(True)}) == 4
+
+
+def test_values_are_written_short():
+    values = [10 ** (-1 / 3), 1000001, 10.0, np.inf, None, True, Fraction(1, 3), "a\n b", "a" * 40]
+    words = ["0.464159", "1000001", "10", "inf", "None", "True", "0.333333", "a b", "a" * 31 + "…"]
+    assert [words_of(value) for value in values] == words
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [f"strategy_{number}" for number in range(12)],
+        [PCA(size, svd_solver="randomized", whiten=True) for size in range(1, 13)],
+        np.logspace(-4, 1, 13),
+    ],
+)
+def test_a_dozen_names_do_not_overlap_and_are_all_there(laid_out, values):
+    places = place_values(laid_out, values, 1)
+    laid_out.plot(places[0], np.ones(len(values)))
+    labels = written(laid_out)
+    assert len(labels) == len(values)
+    assert {label.get_rotation() for label in labels} == {45}
+    # Parallels: their distance across is that of their ends along the axis times sin 45°.
+    along = laid_out.transData.transform(np.c_[places[0], np.ones(len(values))])[:, 0]
+    line = labels[0].get_fontsize() * laid_out.figure.dpi / 72
+    assert np.diff(along).min() * np.sqrt(0.5) > line
+
+
+def test_names_of_values_have_room(laid_out):
+    place_values(laid_out, ["uniform", "distance"], 1)
+    assert [label.get_rotation() for label in written(laid_out)] == [0, 0]
+    # Numbers near to each other have a tick and no name.
+    place_values(laid_out, [1, 2, 5, 10, 20, 50], 1)
+    laid_out.set_xlim(0, 51)
+    assert [label.get_text() for label in written(laid_out)] == ["1", "5", "10", "20", "50"]
+    assert len(laid_out.get_xticks()) == 6
+
+
+def test_many_numbers_have_round_ticks(laid_out):
+    place_values(laid_out, np.linspace(0.1, 0.9, 50), 1)
+    laid_out.set_xlim(0.1, 0.9)
+    assert len(written(laid_out)) < 12
+
+
+def test_lines_stand_beside_each_other(ax):
+    np.testing.assert_allclose(place_values(ax, [2, 4], 3), [[1.85, 3.85], [2, 4], [2.15, 4.15]])
+    first, second = place_values(ax, [0.01, 1, 100], 2)
+    np.testing.assert_allclose(second / first, 10**0.3)
+
+
+# Errors
+
+
+@pytest.mark.parametrize("size", [(6.4, 4.8), (3, 2)])
+def test_errors_on_zero_have_room_below(size):
+    ax = Figure(figsize=size).subplots()
+    ax.set_ylim(0, 0.5)
+    start_at_zero(ax, np.array([0.0, np.nan]))
+    above = ax.transData.transform((0, 0))[1] - ax.get_window_extent().y0
+    assert above * 72 / ax.figure.dpi == pytest.approx(8)
+    for errors in ([0.2, np.nan], [np.nan]):
+        start_at_zero(ax, np.array(errors))
+        assert ax.get_ylim() == (0, 0.5)
+
+
+def test_labels_are_as_long_as_their_axis(ax):
+    words = "error, mean of 5 splits with 80% intervals"
+    assert wrap_label(ax, words) == words
+    assert wrap_label(Figure(figsize=(3, 2)).subplots(), words).count("\n") > 1

@@ -167,8 +167,3 @@ def test_a_graph_in_the_plane_of_the_classes():
 def test_what_has_no_plane(embedding, labels, message):
     with pytest.raises(ValueError, match=message):
         EmbeddingDisplay(embedding, labels=labels, components="classes")
-
-
-def test_components_by_another_name():
-    with pytest.raises(ValueError, match="components='class' must be 'classes', or whole numbers"):
-        EmbeddingDisplay(POINTS, labels=LABELS, components="class")

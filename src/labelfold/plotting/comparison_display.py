@@ -1,4 +1,4 @@
-"""Errors of several methods as a picture: a line a method, or bars where there is one dimension."""
+"""Errors of several methods as a picture: a line for each, or bars where there is one dimension."""
 
 from __future__ import annotations
 
@@ -6,36 +6,33 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from labelfold.exceptions import InputError
 from labelfold.plotting.lines import (
-    NOTE_COLOR,
-    draw_errors,
+    check_shape,
+    draw_lines,
     line_styles,
-    name_ends,
+    name_lines,
+    new_axes,
     reach_of,
+    start_at_zero,
     write_above,
 )
-from labelfold.plotting.palette import ClassStyle
-from labelfold.plotting.value_axis import place_values, start_at_zero
+from labelfold.plotting.palette import NOTE_COLOR
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.container import BarContainer, ErrorbarContainer
-    from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
     from matplotlib.text import Text
-
-__all__ = ["ComparisonDisplay"]
 
 
 class ComparisonDisplay:
     """Picture of errors against the dimension, with intervals.
 
-    Each method has a line in its own colour and marker with its name at the end. Dimensions that
+    Each method has a line in its own color and marker with its name at the end. Dimensions that
     span a factor of 100 or more stand on a logarithmic axis. For a single dimension there is a bar
-    a method. A method without any result is named, and not drawn.
+    for each method. A method without any result is named, and not drawn.
 
     It is recommended to use :meth:`from_comparison`, or
     :meth:`labelfold.evaluate.Comparison.plot`, which does the same. All parameters are stored as
@@ -97,14 +94,6 @@ class ComparisonDisplay:
     ['PCA', 'CCDR']
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
-    errorbars_: dict[str, ErrorbarContainer]
-    bars_: dict[str, BarContainer]
-    chance_: Line2D | None
-    chance_text_: Text | None
-    text_: list[Text]
-
     def __init__(
         self,
         methods: Sequence[str],
@@ -117,9 +106,10 @@ class ComparisonDisplay:
     ) -> None:
         self.methods = list(methods)
         self.dims = list(dims)
-        self.errors = _as_table(errors, "errors", len(self.methods), len(self.dims))
-        self.lows = _as_table(lows, "lows", len(self.methods), len(self.dims))
-        self.highs = _as_table(highs, "highs", len(self.methods), len(self.dims))
+        shape, each = (len(self.methods), len(self.dims)), "method and dimension"
+        self.errors = check_shape("errors", errors, shape, each)
+        self.lows = check_shape("lows", lows, shape, each)
+        self.highs = check_shape("highs", highs, shape, each)
         self.chance = chance
 
     @classmethod
@@ -184,22 +174,21 @@ class ComparisonDisplay:
         display : ComparisonDisplay
             The display itself, with `ax_`, `figure_` and the drawn artists.
         """
-        if ax is None:
-            from matplotlib import pyplot as plt
-
-            _, ax = plt.subplots(layout="constrained")
         from matplotlib.ticker import PercentFormatter
 
-        self.ax_, self.figure_ = ax, ax.figure
-        self.errorbars_, self.bars_, self.text_ = {}, {}, []
-        styles = line_styles(len(self.methods))
-        if len(self.dims) == 1:
-            self._draw_bars(ax, styles, kwargs)
-        else:
-            self._draw_lines(ax, styles, kwargs)
-        ax.spines[["top", "right"]].set_visible(False)
+        self.ax_ = ax = new_axes(ax)
+        self.figure_ = ax.figure
+        self.errorbars_: dict[str, ErrorbarContainer] = {}
+        self.bars_: dict[str, BarContainer] = {}
+        self.text_: list[Text] = []
         is_upright = len(self.dims) > 1
-        self.chance_, self.chance_text_ = None, None
+        if is_upright:
+            self._draw_lines(ax, kwargs)
+        else:
+            self._draw_bars(ax, kwargs)
+        ax.spines[["top", "right"]].set_visible(False)
+        self.chance_: Line2D | None = None
+        self.chance_text_: Text | None = None
         if self.chance is not None:
             self._draw_chance(ax, self.chance, is_upright)
         error_axis = ax.yaxis if is_upright else ax.xaxis
@@ -207,8 +196,8 @@ class ComparisonDisplay:
         error_axis.set_label_text("error on hidden labels")
         return self
 
-    def _draw_bars(self, ax: Axes, styles: list[ClassStyle], options: dict[str, Any]) -> None:
-        places = np.arange(len(self.methods))
+    def _draw_bars(self, ax: Axes, options: dict[str, Any]) -> None:
+        places, styles = np.arange(len(self.methods)), line_styles(len(self.methods))
         for place, (name, style) in enumerate(zip(self.methods, styles, strict=True)):
             error = self.errors[place, 0]
             if np.isnan(error):
@@ -223,24 +212,15 @@ class ComparisonDisplay:
         ax.set_xlim(left=0)
         ax.set_title(f"{self.dims[0]} {'dimension' if self.dims[0] == 1 else 'dimensions'}")
 
-    def _draw_lines(self, ax: Axes, styles: list[ClassStyle], options: dict[str, Any]) -> None:
+    def _draw_lines(self, ax: Axes, options: dict[str, Any]) -> None:
         order = np.argsort(self.dims)
+        dims = [self.dims[column] for column in order]
         errors, lows, highs = self.errors[:, order], self.lows[:, order], self.highs[:, order]
-        places = place_values(ax, [self.dims[column] for column in order], len(styles))
-        ends: list[tuple[float, str, ClassStyle]] = []
-        for row, (name, style) in enumerate(zip(self.methods, styles, strict=True)):
-            known = np.flatnonzero(~np.isnan(errors[row]))
-            if len(known) == 0:
-                continue
-            reach = reach_of(errors[row], lows[row], highs[row])
-            self.errorbars_[name] = draw_errors(
-                ax, places[row], errors[row], reach, style, options, joined=True
-            )
-            ends.append((float(errors[row, known[-1]]), name, style))
+        bars, _ = draw_lines(ax, dims, (errors, lows, highs), options)
+        drawn = zip(self.methods, bars, strict=True)
+        self.errorbars_ = {name: one for name, one in drawn if one is not None}
         start_at_zero(ax, errors)
-        if ends:
-            heights, names, drawn = zip(*ends, strict=True)
-            self.text_ = name_ends(ax, heights, names, drawn)
+        self.text_ = name_lines(ax, dims, errors, self.methods)
         absent = [name for name in self.methods if name not in self.errorbars_]
         if absent:
             title = f"No result: {', '.join(absent)}"
@@ -264,13 +244,3 @@ class ComparisonDisplay:
             )
         else:
             self.chance_text_ = write_above(ax, chance, words, ha="center", color=NOTE_COLOR)
-
-
-def _as_table(values: ArrayLike, name: str, n_methods: int, n_dims: int) -> NDArray[np.float64]:
-    table = np.asarray(values, dtype=float)
-    if table.shape != (n_methods, n_dims):
-        raise InputError(
-            f"{name} has shape {table.shape} for {n_methods} methods and {n_dims} dimensions: "
-            "give a row a method and a column a dimension."
-        )
-    return table

@@ -9,29 +9,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from labelfold.checks import check_choice
 from labelfold.exceptions import InputError
-from labelfold.plotting.convergence_artists import (
-    draw_level,
-    draw_ranks,
-    label_axes,
-    mark_point,
-    two_axes,
-    write_in_corner,
-)
-from labelfold.plotting.palette import OKABE_ITO
+from labelfold.plotting.lines import check_shape, write_above
+from labelfold.plotting.palette import NOTE_COLOR, OKABE_ITO, readable_on_white
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
     from matplotlib.text import Text
-
-__all__ = ["ConvergenceDisplay"]
 
 AGAINST = {"steps": "steps of the solver", "seconds": "seconds"}
 ERROR_COLOR, OBJECTIVE_COLOR = OKABE_ITO[0], OKABE_ITO[2]
 IN_REACH = 1.5  # times the last objective: what the picture shows of the bound and of first rounds
 MANY = 60  # rounds, from which on markers would touch
+KEPT_COLOR = OKABE_ITO[5]
+# Room for the words about a rank, as a share of the width; the first has one word more.
+FIRST_WORDS, WORDS = 0.16, 0.06
 
 Array = NDArray[np.float64]
 
@@ -112,17 +106,6 @@ class ConvergenceDisplay:
     array([30., 60., 90.])
     """
 
-    ax_: Axes
-    objective_ax_: Axes | None
-    figure_: Figure | SubFigure
-    error_: Line2D
-    objective_: Line2D | None
-    tol_: Line2D | None
-    bound_: Line2D | None
-    final_: list[Line2D]
-    ranks_: list[Line2D]
-    text_: list[Text]
-
     def __init__(
         self,
         n_iter: ArrayLike,
@@ -141,11 +124,13 @@ class ConvergenceDisplay:
             raise InputError(
                 f"n_iter has shape {self.n_iter.shape}: pass the steps of one round or more."
             )
-        n_rounds = len(self.n_iter)
-        self.error = _check_column(error, "error", n_rounds)
-        self.objective = _check_column(objective, "objective", n_rounds)
-        self.seconds = None if seconds is None else _check_column(seconds, "seconds", n_rounds)
-        self.rank = None if rank is None else _check_column(rank, "rank", n_rounds)
+        shape = self.n_iter.shape
+        self.error = check_shape("error", error, shape, "round")
+        self.objective = check_shape("objective", objective, shape, "round")
+        self.seconds = None
+        if seconds is not None:
+            self.seconds = check_shape("seconds", seconds, shape, "round")
+        self.rank = None if rank is None else check_shape("rank", rank, shape, "round")
         self.tol = tol
         self.bound = bound
         self.final_error = final_error
@@ -201,9 +186,13 @@ class ConvergenceDisplay:
         source = getattr(estimator, "embedder_", estimator)
         history = getattr(source, "history_", None)
         if history is None:
-            raise InputError(
-                f"{type(source).__name__} has no history of a solve: {_way_out(source)}"
+            advice = (
+                "ConvergenceDisplay shows MaximumVarianceUnfolding, FurthestNeighborUnfolding, "
+                "SupervisedSemidefiniteEmbedding and IsometricSeparationMap."
             )
+            if hasattr(source, "history_"):
+                advice = "solver='conic' keeps none, fit with solver='lowrank'."
+            raise InputError(f"{type(source).__name__} has no history of a solve: {advice}")
         certificate = source.certificate_
         return cls(
             **history,
@@ -241,26 +230,31 @@ class ConvergenceDisplay:
             The display itself, with `ax_`, `objective_ax_`, `figure_` and the drawn artists.
         """
         places = self._places(against)
-        self.ax_, self.objective_ax_ = two_axes(ax)
+        self.ax_, self.objective_ax_ = _two_axes(ax)
         self.figure_ = self.ax_.figure
-        self.final_, self.text_ = [], []
+        self.final_: list[Line2D] = []
+        self.text_: list[Text] = []
         self._draw_error(self.ax_, places, kwargs)
-        self.objective_, self.bound_ = None, None
+        self.objective_: Line2D | None = None
+        self.bound_: Line2D | None = None
         if self.objective_ax_ is not None:
             self._draw_objective(self.objective_ax_, places, kwargs)
-        self.ranks_ = []
+        self.ranks_: list[Line2D] = []
         if self.rank is not None:
-            self.ranks_, words = draw_ranks(self.ax_, self.objective_ax_, places, self.rank)
-            self.text_ += words
+            self._draw_ranks(places, self.rank)
         for one in (self.ax_, self.objective_ax_):
             if one is not None:
                 one.spines[["top", "right"]].set_visible(False)
-        label_axes(self.ax_, self.objective_ax_, AGAINST[against])
+                one.set_xlabel(AGAINST[against])
+        # Of two axes that stand on each other, the lower one has the label.
+        if self.objective_ax_ is not None and np.isclose(
+            self.ax_.get_position().x0, self.objective_ax_.get_position().x0
+        ):
+            self.ax_.set_xlabel("")
         return self
 
     def _places(self, against: str) -> Array:
-        if against not in AGAINST:
-            raise InputError(f"against={against!r} must be one of {', '.join(AGAINST)}.")
+        check_choice("against", against, tuple(AGAINST))
         if against == "steps":
             return self.n_iter
         if self.seconds is None:
@@ -271,10 +265,9 @@ class ConvergenceDisplay:
         (self.error_,) = ax.plot(places, self.error, **self._style(ERROR_COLOR, options))
         ax.set_yscale("log", nonpositive="mask")  # an error of 0 has no place
         ax.set_ylabel("error of squared distances")
-        self.tol_ = None
+        self.tol_: Line2D | None = None
         if self.tol is not None:
-            self.tol_, words = draw_level(ax, self.tol, f"tolerance {self.tol:g}", above=True)
-            self.text_.append(words)
+            self.tol_ = self._draw_level(ax, self.tol, f"tolerance {self.tol:g}", above=True)
         self._mark_kept(ax, places, self.final_error)
 
     def _draw_objective(self, ax: Axes, places: Array, options: dict[str, Any]) -> None:
@@ -284,23 +277,67 @@ class ConvergenceDisplay:
         self._mark_kept(ax, places, self.final_objective)
         last = float(self.objective[-1] if self.final_objective is None else self.final_objective)
         if self.bound is not None and 0 < self.bound <= IN_REACH * last:
-            self.bound_, words = draw_level(
-                ax, self.bound, "no exact map exceeds this", above=False
-            )
-            self.text_.append(words)
+            words = "no exact map exceeds this"
+            self.bound_ = self._draw_level(ax, self.bound, words, above=False)
         # First rounds stretch the map far beyond its size: the rest would be a flat line.
         n_above = int(np.count_nonzero(self.objective > IN_REACH * last))
         if last > 0 and n_above:
             ax.set_ylim(0, IN_REACH * last)
             rounds = "1 round" if n_above == 1 else f"{n_above} rounds"
             note = f"{rounds} above, up to {self.objective.max():.2g}"
-            self.text_.append(write_in_corner(ax, note))
+            corner: dict[str, Any] = {"transform": ax.transAxes, "ha": "right", "va": "top"}
+            self.text_.append(ax.text(0.98, 0.96, note, color=NOTE_COLOR, **corner))
+
+    def _draw_level(self, ax: Axes, height: float, words: str, *, above: bool) -> Line2D:
+        """Draw a dashed line across, and write what it is on its left end."""
+        text = ax.annotate(
+            words,
+            (0, height),
+            xycoords=ax.get_yaxis_transform(),
+            xytext=(3, 2 if above else -3),
+            textcoords="offset points",
+            va="bottom" if above else "top",
+        )
+        self.text_.append(text)
+        return ax.axhline(height, color="black", linestyle="--", linewidth=1, zorder=1)
 
     def _mark_kept(self, ax: Axes, places: Array, height: float | None) -> None:
-        if height is not None:
-            mark, words = mark_point(ax, float(places[-1]), height, "kept map")
-            self.final_.append(mark)
-            self.text_.append(words)
+        """Draw a diamond at the kept map, with words to its right."""
+        if height is None:
+            return
+        style: dict[str, Any] = {"color": KEPT_COLOR, "markeredgecolor": "black", "zorder": 4}
+        self.final_ += ax.plot(places[-1:], [height], marker="D", linestyle="none", **style)
+        text = ax.annotate(
+            "kept map",
+            (float(places[-1]), height),
+            xytext=(7, 0),
+            textcoords="offset points",
+            va="center",
+            color=readable_on_white(KEPT_COLOR),
+            annotation_clip=False,
+        )
+        self.text_.append(text)
+
+    def _draw_ranks(self, places: Array, rank: Array) -> None:
+        """Draw lines where the rank changed, and write the new one on top where there is room."""
+        style: dict[str, Any] = {"color": NOTE_COLOR, "linestyle": ":", "linewidth": 1, "zorder": 0}
+        after = np.flatnonzero(np.diff(rank))
+        changes = (places[after] + places[after + 1]) / 2  # between two rounds
+        self.ranks_ = [self.ax_.axvline(place, **style) for place in changes]
+        if self.objective_ax_ is not None:
+            for place in changes:
+                self.objective_ax_.axvline(place, **style)
+        first, width = float(places[0]), float(places[-1] - places[0])
+        free_from = first + FIRST_WORDS * width
+        words = [(first, f"rank {rank[0]:.0f}")]
+        if len(changes) and changes[-1] < free_from:  # no room for any
+            words = [(first, f"rank {rank[0]:.0f} to {rank[-1]:.0f}")]
+        for place, now in zip(changes, rank[after + 1], strict=True):
+            if place >= free_from:
+                words.append((place, f"{now:.0f}"))
+                free_from = place + WORDS * width
+        for place, word in words:
+            self.text_.append(write_above(self.ax_, place, word, ha="left", color=NOTE_COLOR))
 
     def _style(self, color: str, options: dict[str, Any]) -> dict[str, Any]:
         from matplotlib.cbook import normalize_kwargs
@@ -312,19 +349,21 @@ class ConvergenceDisplay:
         return defaults | normalize_kwargs(options, Line2D)
 
 
-def _way_out(source: Any) -> str:
-    if hasattr(source, "history_"):
-        return "solver='conic' keeps none, fit with solver='lowrank'."
-    return (
-        "ConvergenceDisplay shows MaximumVarianceUnfolding, FurthestNeighborUnfolding, "
-        "SupervisedSemidefiniteEmbedding and IsometricSeparationMap."
-    )
+def _two_axes(ax: Any) -> tuple[Axes, Axes | None]:
+    """Return axes for error and objective: new ones, the one given and none, or the two given.
 
+    Two come in any form, as the table that ``subplots(2, 1, squeeze=False)`` returns.
+    """
+    if ax is None:
+        from matplotlib import pyplot as plt
 
-def _check_column(values: ArrayLike, name: str, n_rounds: int) -> Array:
-    column = np.asarray(values, dtype=float)
-    if column.shape != (n_rounds,):
+        _, (above, below) = plt.subplots(2, 1, sharex=True, layout="constrained")
+        return above, below
+    if hasattr(ax, "plot"):
+        return ax, None
+    axes = np.array(ax, dtype=object).ravel().tolist()
+    if len(axes) != 2:
         raise InputError(
-            f"{name} has shape {column.shape} for {n_rounds} rounds: pass one entry a round."
+            f"ax holds {len(axes)} axes: pass one for the error, or two for error and objective."
         )
-    return column
+    return axes[0], axes[1]

@@ -29,27 +29,12 @@ LEAST_OPACITY = 0.3  # of a cell with a single point
 
 @dataclass(frozen=True)
 class DensityGrid:
-    """Points counted in the cells of a grid, the lowest row first.
+    """Points counted in the cells of a grid, as arrays of rows and columns, lowest row first."""
 
-    Parameters
-    ----------
-    counts : ndarray of shape (n_rows, n_columns)
-        Points in each cell.
-
-    winners : ndarray of shape (n_rows, n_columns)
-        Class with the most votes, -1 where there are none.
-
-    shares : ndarray of shape (n_rows, n_columns)
-        Its votes as a share of the cell's points.
-
-    extent : tuple of float
-        Left, right, bottom and top of the grid.
-    """
-
-    counts: NDArray[np.intp]
-    winners: NDArray[np.intp]
-    shares: NDArray[np.float64]
-    extent: tuple[float, float, float, float]
+    counts: NDArray[np.intp]  # points in each cell
+    winners: NDArray[np.intp]  # class with the most votes, -1 where there are none
+    shares: NDArray[np.float64]  # its votes as a share of the cell's points
+    extent: tuple[float, float, float, float]  # left, right, bottom and top
 
 
 def draw_density(

@@ -51,14 +51,8 @@ if TYPE_CHECKING:
     import os
 
     from matplotlib.axes import Axes
-    from matplotlib.collections import LineCollection, PathCollection
-    from matplotlib.figure import Figure, SubFigure
     from matplotlib.image import AxesImage
-    from matplotlib.legend import Legend
     from matplotlib.offsetbox import AnnotationBbox
-    from matplotlib.text import Text
-
-    from labelfold.plotting.map_artists import Points
 
 
 class EmbeddingDisplay:
@@ -123,7 +117,8 @@ class EmbeddingDisplay:
 
     scatter_ : matplotlib PathCollection or None
         The labeled points, in the order of the rows. In space and with more than eight classes,
-        a list of collections, one for each shape; so are `predicted_` and `new_`.
+        a list of collections, one for each shape; so are `predicted_` and `new_`. Options with a
+        value for each point, such as colors, make it one collection of one shape in space.
 
     predicted_ : matplotlib PathCollection or None
         The points with a prediction only, in the order of the rows.
@@ -189,21 +184,6 @@ class EmbeddingDisplay:
     >>> [text.get_text() for text in display.text_]
     ['cat', 'dog']
     """
-
-    ax_: Axes
-    figure_: Figure | SubFigure
-    scatter_: Points | None
-    predicted_: Points | None
-    unlabeled_: Points | None
-    new_: Points | None
-    density_: AxesImage | None
-    density_counts_: NDArray[np.intp] | None
-    centers_: PathCollection | None
-    spokes_: LineCollection | None
-    text_: list[Text]
-    thumbnails_: list[AnnotationBbox]
-    thumbnail_rows_: NDArray[np.intp]
-    legend_: Legend | None
 
     def __init__(
         self,
@@ -476,7 +456,8 @@ class EmbeddingDisplay:
         groups = PointGroups.of(self)
         points, centers = self.places(groups.codes)
         styles = class_styles(len(self.classes))
-        self.density_, self.density_counts_ = None, None
+        self.density_: AxesImage | None = None
+        self.density_counts_: NDArray[np.intp] | None = None
         crowd = crowd_of(groups, density if self.view.n_dims == 2 else False)
         if crowd.any():
             self.density_, self.density_counts_ = draw_density(
@@ -507,7 +488,8 @@ class EmbeddingDisplay:
             ax.set(**{f"{axis}label": name})
         if self.view.corners is not None:
             ax.set(xticks=[], yticks=[])  # numbers say nothing in the plane of the classes
-        self.thumbnails_, self.thumbnail_rows_ = [], np.empty(0, dtype=np.intp)
+        self.thumbnails_: list[AnnotationBbox] = []
+        self.thumbnail_rows_ = np.empty(0, dtype=np.intp)
         if self.images is not None and n_images > 0:
             frames = [*(style.color for style in styles), UNLABELED_COLOR]
             self.thumbnails_, self.thumbnail_rows_ = draw_thumbnails(

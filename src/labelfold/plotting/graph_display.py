@@ -21,7 +21,6 @@ from labelfold.plotting.map_view import Components
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import LineCollection
-    from matplotlib.figure import Figure, SubFigure
     from matplotlib.legend import Legend
 
 MAX_EDGES = 200_000
@@ -115,13 +114,6 @@ class GraphDisplay:
     >>> [text.get_text() for text in display.legend_.get_texts()]
     ['1 bridge']
     """
-
-    ax_: Axes
-    figure_: Figure | SubFigure
-    edges_: LineCollection | None
-    bridges_: LineCollection | None
-    points_: EmbeddingDisplay
-    legend_: Legend | None
 
     def __init__(
         self,
@@ -258,14 +250,29 @@ class GraphDisplay:
         display : GraphDisplay
             The display itself, with `ax_`, `figure_` and the drawn artists.
         """
+        from matplotlib.patheffects import withStroke
+
         check_integer("max_edges", max_edges, least=0)
         ax = make_axes(ax, self._map.view.n_dims)
         places = self._map.view.place(self.embedding)
         edges = self._edges.sample(max_edges)
         self.ax_, self.figure_ = ax, ax.figure
         self.points_ = self._map.plot(ax, **kwargs)
-        self.edges_ = draw_edges(ax, places, edges, edge_kwargs or {})
-        self.bridges_ = draw_bridges(ax, places, edges, bridge_kwargs or {})
+        thin = {
+            "color": edges.colors(),
+            "linewidth": 0.5,
+            "zorder": 0.5,
+            "rasterized": len(edges.pairs) > RASTERIZED_FROM,
+        }
+        thick = {
+            "color": "black",
+            "linewidth": 1.8,
+            "linestyle": BRIDGE_DASHES,
+            "zorder": 2.2,
+            "path_effects": [withStroke(linewidth=3.4, foreground="white")],
+        }
+        self.edges_ = _draw_lines(ax, places[edges.pairs], thin, edge_kwargs or {})
+        self.bridges_ = _draw_lines(ax, places[edges.bridges], thick, bridge_kwargs or {})
         self.legend_ = self._explain(ax, len(edges.pairs))
         return self
 
@@ -275,7 +282,7 @@ class GraphDisplay:
 
         handles, texts = [], []
         n_edges, n_bridges = len(self._edges.pairs), len(self._edges.bridges)
-        if n_bridges and self.bridges_ is not None:
+        if n_bridges:
             handles.append(Line2D([], [], color="black", linewidth=1.8, linestyle=BRIDGE_DASHES))
             texts.append(f"{n_bridges:,} {'bridge' if n_bridges == 1 else 'bridges'}")
         if n_drawn < n_edges:
@@ -288,23 +295,11 @@ class GraphDisplay:
 
 @dataclass(frozen=True)
 class EdgeList:
-    """Edges of a graph, each once.
+    """Edges of a graph, each once, with the lower number of its two points first."""
 
-    Parameters
-    ----------
-    pairs : ndarray of shape (n_edges, 2)
-        The two points of each edge, the lower number first, without bridges.
-
-    weights : ndarray of shape (n_edges,)
-        Their weights.
-
-    bridges : ndarray of shape (n_bridges, 2)
-        Edges that were added to join components.
-    """
-
-    pairs: NDArray[np.intp]
+    pairs: NDArray[np.intp]  # of shape (n_edges, 2), without bridges
     weights: NDArray[np.float64]
-    bridges: NDArray[np.intp]
+    bridges: NDArray[np.intp]  # of shape (n_bridges, 2)
 
     @classmethod
     def of(cls, graph: Any, n_points: int) -> EdgeList:
@@ -328,7 +323,8 @@ class EdgeList:
             raise InputError("graph has weights that are negative, NaN or infinite: pass others.")
         either_way = sp.coo_array(sp.triu(weights.maximum(weights.T), k=1))
         pairs = np.column_stack([either_way.row, either_way.col]).astype(np.intp)
-        keep = ~np.isin(_numbers(pairs, n_points), _numbers(bridges, n_points))
+        one_number = np.array([n_points, 1])  # for each pair, to compare pairs by
+        keep = ~np.isin(pairs @ one_number, bridges @ one_number)
         return cls(pairs[keep], np.asarray(either_way.data, dtype=float)[keep], bridges)
 
     def sample(self, n_edges: int) -> EdgeList:
@@ -339,51 +335,24 @@ class EdgeList:
         rows = np.sort(rng.choice(len(self.pairs), n_edges, replace=False))
         return EdgeList(self.pairs[rows], self.weights[rows], self.bridges)
 
+    def colors(self) -> NDArray[np.float64]:
+        """Return the color of each edge, heavy ones more opaque."""
+        from matplotlib.colors import to_rgba_array
 
-def draw_edges(
-    ax: Axes, places: NDArray[Any], edges: EdgeList, given: Mapping[str, Any]
-) -> LineCollection | None:
-    """Draw edges as thin dark lines underneath the points, heavy ones more opaque."""
-    from matplotlib.colors import to_rgba_array
-
-    if len(edges.pairs) == 0:
-        return None
-    colors = np.repeat(to_rgba_array(EDGE_COLOR), len(edges.pairs), axis=0)
-    share = edges.weights / edges.weights.max()
-    colors[:, 3] = LEAST_OPACITY + (LARGEST_OPACITY - LEAST_OPACITY) * share
-    defaults = {
-        "color": colors,
-        "linewidth": 0.5,
-        "zorder": 0.5,
-        "rasterized": len(edges.pairs) > RASTERIZED_FROM,
-    }
-    return _add_lines(ax, places[edges.pairs], defaults, given)
+        colors = np.repeat(to_rgba_array(EDGE_COLOR), len(self.pairs), axis=0)
+        share = self.weights / self.weights.max(initial=np.finfo(float).tiny)
+        colors[:, 3] = LEAST_OPACITY + (LARGEST_OPACITY - LEAST_OPACITY) * share
+        return colors
 
 
-def draw_bridges(
-    ax: Axes, places: NDArray[Any], edges: EdgeList, given: Mapping[str, Any]
-) -> LineCollection | None:
-    """Draw bridges as thick dashed lines above the points, with a halo."""
-    from matplotlib.patheffects import withStroke
-
-    if len(edges.bridges) == 0:
-        return None
-    defaults = {
-        "color": "black",
-        "linewidth": 1.8,
-        "linestyle": BRIDGE_DASHES,
-        "zorder": 2.2,
-        "path_effects": [withStroke(linewidth=3.4, foreground="white")],
-    }
-    return _add_lines(ax, places[edges.bridges], defaults, given)
-
-
-def _add_lines(
+def _draw_lines(
     ax: Axes, segments: Any, defaults: dict[str, Any], given: Mapping[str, Any]
-) -> LineCollection:
+) -> LineCollection | None:
     from matplotlib.cbook import normalize_kwargs
     from matplotlib.collections import LineCollection
 
+    if len(segments) == 0:
+        return None
     options = defaults | normalize_kwargs(dict(given), LineCollection)
     if is_space(ax):
         from mpl_toolkits.mplot3d.art3d import Line3DCollection  # type: ignore[import-untyped]
@@ -393,8 +362,3 @@ def _add_lines(
         lines = LineCollection(segments, **options)
     ax.add_collection(lines)
     return lines
-
-
-def _numbers(pairs: NDArray[np.intp], n_points: int) -> NDArray[np.int64]:
-    """Return a number for each pair, to compare pairs by."""
-    return pairs[:, 0].astype(np.int64) * n_points + pairs[:, 1]

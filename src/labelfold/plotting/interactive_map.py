@@ -11,7 +11,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -25,7 +24,6 @@ from labelfold.plotting.map_artists import SPOKE_COLOR, GroupSizes
 from labelfold.plotting.map_layout import middle_points, shortened
 from labelfold.plotting.palette import UNLABELED_COLOR, ClassStyle, class_styles, opacity
 from labelfold.plotting.point_details import (
-    BARE,
     GIVEN,
     KINDS,
     NEW,
@@ -41,14 +39,11 @@ if TYPE_CHECKING:
 
     from labelfold.plotting.embedding_display import EmbeddingDisplay
 
-__all__ = ["interactive_page", "write_html"]
-
 # A page of some 35 MB with two columns of details, which a browser takes seconds to open.
 MAX_POINTS = 300_000
 # Below, the canvas is quick enough, the page smaller, and no leave to compile code is needed.
 WEBGL_FROM = 10_000
 ENDINGS = (".html", ".htm")
-LONGEST_FILE_NAME = 60  # characters, of up to four bytes where a system allows 255
 # Bokeh's name for each of the palette's markers, or of the nearest that has an inside to fill.
 MARKER_NAMES = {
     "o": "circle",
@@ -92,7 +87,7 @@ def interactive_page(
     hover: Mapping[Any, Any] | Any = None,
     title: str | None = None,
 ) -> bytes:
-    """The file that `write_html` writes, in UTF-8; the parameters are the same."""
+    """Return the file that `write_html` writes, in UTF-8; the parameters are the same."""
     n_points = len(display.embedding)
     if n_points > MAX_POINTS:
         raise InputError(
@@ -119,13 +114,14 @@ def interactive_page(
     count = f"{n_points:,} point{'' if n_points == 1 else 's'}"
     heading = f"Map of {count}" if title is None else str(title)
     uses_webgl = n_points >= WEBGL_FROM
-    plot = json_item(_draw(display, details, uses_webgl, _as_file_name(heading)))
+    plot = json_item(_draw(display, details, uses_webgl))
     scripts = [*_bokeh_scripts(uses_webgl), _page_file("name_places.js"), _page_file("map.js")]
     # `<` is escaped for the HTML parser; JSON reads it back.
     data = {
         "plot-data": _as_json(_with_plain_ids(plot)),
         "row-data": _as_json(details.as_plain(image_uris(display.images, details.order))),
     }
+    has_labels_only = display.predictions is None and display.is_new is None
     template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(
         _page_file("map.html")
     )
@@ -134,7 +130,8 @@ def interactive_page(
         policy=_security_policy(scripts, uses_webgl),
         style=Markup(_page_file("map.css")),
         classes=_class_entries(display.class_names, details),
-        kinds=_kind_entries(details),
+        # Where there are labels only, kinds would say what the classes say.
+        kinds=[] if has_labels_only else _kind_entries(details),
         count=count,
         has_names=display.view.n_dims > 1 and len(display.classes) > 0,
         has_centers=display.class_centers is not None,
@@ -158,24 +155,18 @@ def _bokeh_scripts(uses_webgl: bool) -> list[str]:
     return [_as_parsed(script) for script in inline.js_raw]
 
 
-def _as_file_name(heading: str) -> str:
-    """Return what a saved picture is called: words of the heading, which any system takes."""
-    words = re.findall(r"\w+(?:[.,]\w+)*", heading)
-    return "-".join(words)[:LONGEST_FILE_NAME].strip("-") or "map"
-
-
 def _page_file(name: str) -> str:
     source = resources.files("labelfold.plotting").joinpath("page", name)
     return _as_parsed(source.read_text(encoding="utf-8"))
 
 
 def _as_parsed(text: str) -> str:
-    """The text with the line ends that an HTML parser makes of it, on which hashes depend."""
+    """Return text with the line ends that an HTML parser makes of it, on which hashes depend."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _security_policy(scripts: Sequence[str], uses_webgl: bool) -> str:
-    """What the page may do: run these scripts and show images that it holds, load nothing."""
+    """Return what the page may do: run these scripts, show images that it holds, load nothing."""
     allowed = []
     for script in scripts:
         digest = hashlib.sha256(script.encode("utf-8")).digest()
@@ -210,43 +201,34 @@ def _with_plain_ids(item: Any) -> Any:
 
 
 def _class_entries(names: Sequence[str], details: PointDetails) -> list[dict[str, Any]]:
-    """The lines of the class list: name, count, shape and colors."""
-    counts = details.class_counts(len(names))
-    entries = [
-        {"name": name, "count": int(count), "shape": style.marker, "color": style.color}
+    """Return the lines of the class list: name, count, shape and color."""
+    # Code -1 counts for the last.
+    counts = np.bincount(details.codes % (len(names) + 1), minlength=len(names) + 1).tolist()
+    entries: list[dict[str, Any]] = [
+        {"name": name, "count": count, "shape": style.marker, "color": style.color}
         for name, count, style in zip(names, counts, class_styles(len(names)), strict=False)
     ]
     if counts[-1]:
-        entries.append(
-            {
-                "name": details.unlabeled_name,
-                "count": int(counts[-1]),
-                "shape": "o",
-                "color": UNLABELED_COLOR,
-                "is_none": True,
-            }
-        )
+        none = {"name": details.unlabeled_name, "shape": "o", "color": UNLABELED_COLOR}
+        entries.append({**none, "count": counts[-1], "is_none": True})
     return entries
 
 
 def _kind_entries(details: PointDetails) -> list[dict[str, Any]]:
-    """The lines of the list of kinds, or none where it would say what the class list says."""
-    counts = details.kind_counts()
-    if not details.has_kinds or (counts > 0).sum() < 2:
-        return []
-    return [
-        {"name": name, "count": int(count), "code": code}
+    """Return the lines of the list of kinds, where there is more than one."""
+    counts = np.bincount(details.kinds, minlength=len(KINDS)).tolist()
+    entries = [
+        {"name": name, "count": count, "code": code}
         for code, (name, count) in enumerate(zip(KINDS, counts, strict=True))
         if count
     ]
+    return entries if len(entries) > 1 else []
 
 
 # ---- the drawing
 
 
-def _draw(
-    display: EmbeddingDisplay, details: PointDetails, uses_webgl: bool, file_name: str
-) -> Any:
+def _draw(display: EmbeddingDisplay, details: PointDetails, uses_webgl: bool) -> Any:
     """Draw a map as a figure of Bokeh, whose models the page finds by name.
 
     "map" is the figure; "points" have a column for each property, "shown" is their filter and
@@ -254,17 +236,23 @@ def _draw(
     "code" of the class, "named" and "centered" their filters; "writing" draws the names, and "rows"
     is the axis of a strip.
     """
+    from bokeh.models import ColumnDataSource
+
     styles = class_styles(len(display.classes))
-    codes = details.codes_by_row
+    codes = np.empty_like(details.codes)
+    codes[details.order] = details.codes
     points, centers = display.places(codes)
-    figure = _empty_figure(points, uses_webgl=uses_webgl, file_name=file_name)
-    if display.view.corners is not None:
-        _add_spokes(figure, display.view.spoke_ends(points))
+    figure = _empty_figure(points, uses_webgl)
+    if display.view.corners is not None:  # numbers along the axes would say nothing
+        figure.segment(0, 0, *display.view.spoke_ends(points).T, line_color=SPOKE_COLOR)
+        figure.grid.visible = False
+        figure.axis.major_label_text_font_size = "0px"
     columns = _point_columns(points[details.order], details, styles)
-    _add_points(figure, columns)
+    _scatter(figure, ColumnDataSource(columns, name="points"), view=_filtered("shown"))
     if centers is not None:
         _add_centers(figure, centers, styles)
-    _add_found(figure, columns)
+    # What a search finds lies on top of everything that would cover it.
+    _scatter(figure, ColumnDataSource({name: [] for name in columns}, name="found"))
     if display.view.n_dims == 1:
         _name_rows(figure, details)
     else:
@@ -274,11 +262,20 @@ def _draw(
     return figure
 
 
-def _empty_figure(points: NDArray[Any], *, uses_webgl: bool, file_name: str) -> Any:
-    from bokeh.models import Range1d, SaveTool
+def _filtered(name: str) -> Any:
+    from bokeh.models import BooleanFilter, CDSView
+
+    return CDSView(filter=BooleanFilter(name=name))
+
+
+def _empty_figure(points: NDArray[Any], uses_webgl: bool) -> Any:
+    from bokeh.models import Range1d
     from bokeh.plotting import figure
 
-    (x_low, y_low), (x_high, y_high) = _padded(points.min(axis=0), points.max(axis=0))
+    # Axes end a little beyond the points; a single point has room around it.
+    low, high = points.min(axis=0), points.max(axis=0)
+    gap = np.where(high > low, 0.05 * (high - low), np.maximum(np.abs(high), 1.0))
+    (x_low, y_low), (x_high, y_high) = (low - gap).tolist(), (high + gap).tolist()
     plot = figure(
         name="map",
         x_range=Range1d(start=x_low, end=x_high),
@@ -286,7 +283,7 @@ def _empty_figure(points: NDArray[Any], *, uses_webgl: bool, file_name: str) -> 
         sizing_mode="stretch_both",
         min_height=200,
         min_width=200,
-        tools="pan,wheel_zoom,box_zoom,reset",
+        tools="pan,wheel_zoom,box_zoom,reset,save",
         active_drag="pan",
         active_scroll="wheel_zoom",
         toolbar_location="above",
@@ -300,16 +297,14 @@ def _empty_figure(points: NDArray[Any], *, uses_webgl: bool, file_name: str) -> 
         lod_interval=3_000,
         lod_timeout=1_000,
     )
-    plot.add_tools(SaveTool(filename=file_name))
     plot.toolbar.logo = None
     # Bokeh takes 165 pixels for five tools. Lines between them, or a bar that shrinks while the map
     # is resized, would push tools into a menu.
     plot.toolbar.stylesheets = [".bk-divider { display: none; }"]
     plot.toolbar.styles = {"min-width": "165px"}
     plot.grid.grid_line_color = GRID_COLOR
-    plot.axis.axis_line_color = None
-    plot.axis.major_tick_line_color = None
-    plot.axis.minor_tick_line_color = None
+    for part in ("axis", "major_tick", "minor_tick"):
+        setattr(plot.axis, f"{part}_line_color", None)
     plot.axis.axis_label_text_font_style = "normal"
     for part in ("axis_label", "major_label"):
         setattr(plot.axis, f"{part}_text_font", FONT)
@@ -318,46 +313,33 @@ def _empty_figure(points: NDArray[Any], *, uses_webgl: bool, file_name: str) -> 
     return plot
 
 
-def _padded(low: NDArray[Any], high: NDArray[Any]) -> tuple[list[float], list[float]]:
-    """Ends of the axes, a little beyond the points; a single point has room around it."""
-    gap = np.where(high > low, 0.05 * (high - low), np.maximum(np.abs(high), 1.0))
-    return (low - gap).tolist(), (high + gap).tolist()
-
-
 def _point_columns(
     points: NDArray[Any], details: PointDetails, styles: Sequence[ClassStyle]
 ) -> dict[str, Any]:
-    """A column for each property of the points; of "marker" where there is more than one."""
+    """Return a column for each property of the points; of "marker" if there is more than one."""
     codes, kinds = details.codes, details.kinds
     # The last entries answer for code -1, a point without a class.
     fill = np.array([style.color for style in styles] + [UNLABELED_COLOR])[codes]
     outline = np.array([style.text_color for style in styles] + [UNLABELED_COLOR])[codes]
     markers = np.array([MARKER_NAMES[style.marker] for style in styles] + ["circle"])
+    counts = np.bincount(kinds, minlength=len(KINDS))
+    sizes = GroupSizes.of(
+        len(kinds), counts[GIVEN], counts[NEW], has_others=bool(counts[PREDICTED])
+    )
+    areas = np.array([sizes.labeled, sizes.predicted, sizes.unlabeled, sizes.new])  # as in KINDS
+    # A prediction is paler, the less sure it is; a new point has its outline to show.
+    alpha = np.where(kinds == PREDICTED, opacity(details.certainty), 1.0)
     columns = {
         "x": points[:, 0],
         "y": points[:, 1],
         "fill": fill.tolist(),
         "line": np.select([kinds == NEW, kinds == GIVEN], ["#000000", outline], fill).tolist(),
-        "size": _diameters(kinds),
-        "alpha": _opacities(details),
+        "size": (PIXELS_PER_POINT * np.sqrt(areas))[kinds].astype(np.float32),
+        "alpha": alpha.astype(np.float32),
     }
     if len(set(markers.tolist())) > 1:
         columns["marker"] = markers[codes].tolist()
     return columns
-
-
-def _add_points(figure: Any, columns: dict[str, Any]) -> None:
-    from bokeh.models import BooleanFilter, CDSView, ColumnDataSource
-
-    source = ColumnDataSource(columns, name="points")
-    _scatter(figure, source, view=CDSView(filter=BooleanFilter(name="shown")))
-
-
-def _add_found(figure: Any, columns: dict[str, Any]) -> None:
-    """What a search finds, on top of everything that would cover it; nothing at first."""
-    from bokeh.models import ColumnDataSource
-
-    _scatter(figure, ColumnDataSource({name: [] for name in columns}, name="found"))
 
 
 def _scatter(figure: Any, source: Any, **options: Any) -> None:
@@ -376,33 +358,8 @@ def _scatter(figure: Any, source: Any, **options: Any) -> None:
     )
 
 
-def _add_spokes(figure: Any, ends: NDArray[Any]) -> None:
-    """The plane of the classes: a line to each of these ends, and no numbers along the axes."""
-    figure.segment(0, 0, *ends.T, line_color=SPOKE_COLOR)
-    figure.grid.visible = False
-    figure.axis.major_label_text_font_size = "0px"
-
-
-def _diameters(kinds: NDArray[Any]) -> NDArray[np.float32]:
-    """Diameter of each point in pixels, from the areas of the static picture."""
-    counts = np.bincount(kinds, minlength=len(KINDS))
-    sizes = GroupSizes.of(
-        len(kinds), counts[GIVEN], counts[NEW], has_others=bool(counts[PREDICTED])
-    )
-    areas = np.empty(len(KINDS))
-    areas[[GIVEN, PREDICTED]] = sizes.labeled, sizes.predicted
-    areas[[BARE, NEW]] = sizes.unlabeled, sizes.new
-    return (PIXELS_PER_POINT * np.sqrt(areas))[kinds].astype(np.float32)
-
-
-def _opacities(details: PointDetails) -> NDArray[np.float32]:
-    """A prediction is the paler, the less sure it is; a new point has its outline to show."""
-    is_predicted = details.kinds == PREDICTED
-    return np.where(is_predicted, opacity(details.certainty), 1.0).astype(np.float32)
-
-
 def _add_centers(figure: Any, centers: NDArray[Any], styles: Sequence[ClassStyle]) -> None:
-    from bokeh.models import BooleanFilter, CDSView, ColumnDataSource
+    from bokeh.models import ColumnDataSource
 
     columns = {
         "x": centers[:, 0],
@@ -410,20 +367,15 @@ def _add_centers(figure: Any, centers: NDArray[Any], styles: Sequence[ClassStyle
         "code": list(range(len(centers))),
         "fill": [style.color for style in styles[: len(centers)]],
     }
-    source = ColumnDataSource(columns, name="centers")
-    view = CDSView(filter=BooleanFilter(name="centered"))
+    look = {
+        "source": ColumnDataSource(columns, name="centers"),
+        "view": _filtered("centered"),
+        "marker": "star",
+        "size": 18,
+        "fill_color": "fill",
+    }
     for color, width in (("#FFFFFF", 4.0), ("#000000", 1.2)):
-        figure.scatter(
-            "x",
-            "y",
-            source=source,
-            view=view,
-            marker="star",
-            size=18,
-            fill_color="fill",
-            line_color=color,
-            line_width=width,
-        )
+        figure.scatter("x", "y", line_color=color, line_width=width, **look)
 
 
 def _add_names(
@@ -432,7 +384,7 @@ def _add_names(
     names: Sequence[str],
     styles: Sequence[ClassStyle],
 ) -> None:
-    from bokeh.models import BooleanFilter, CDSView, ColumnDataSource
+    from bokeh.models import ColumnDataSource
 
     columns = {
         "x": [float(anchor[0]) for anchor in anchors.values()],
@@ -449,7 +401,7 @@ def _add_names(
         "y",
         name="writing",
         source=ColumnDataSource(columns, name="names"),
-        view=CDSView(filter=BooleanFilter(name="named")),
+        view=_filtered("named"),
         text="text",
         text_color="color",
         text_font={"value": FONT},
@@ -467,7 +419,7 @@ def _add_names(
 
 
 def _name_rows(figure: Any, details: PointDetails) -> None:
-    """The rows of a strip: the name of each class at its height, points of none in the last."""
+    """Name the rows of a strip, in plain text, which knows no TeX; points of no class are last."""
     from bokeh.models import FixedTicker, PlainText
 
     names = [shortened(name) for name in details.names]

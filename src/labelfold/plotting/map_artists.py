@@ -30,16 +30,6 @@ if TYPE_CHECKING:
     # In space there is a collection for each shape.
     Points = PathCollection | list[PathCollection]
 
-# Options of a scatter that may hold a value for each point, and how many dimensions they then have.
-POINT_OPTIONS = {
-    "c": 2,
-    "color": 2,
-    "facecolor": 2,
-    "edgecolor": 2,
-    "s": 1,
-    "linewidth": 1,
-    "alpha": 1,
-}
 SPOKE_COLOR = "#E0E0E0"
 FEW_POINTS = 10_000  # among which matplotlib finds the best place for a legend at once
 
@@ -166,29 +156,18 @@ def draw_points(
     colors = to_rgba_array([*(style.color for style in styles), UNLABELED_COLOR])[groups.codes]
     colors[:, 3] = opacity(groups.certainty)
     outlines = to_rgba_array([*(style.text_color for style in styles), "black"])[groups.codes]
-    labeled: dict[str, Any] = {"linewidth": 0.4, "s": sizes.labeled, "zorder": 2.0}
-    if has_others:
-        labeled["path_effects"] = [withStroke(linewidth=2.0, foreground="white")]
-    new = {
-        "edgecolor": "black",
-        "linewidth": 1.2,
-        "s": sizes.new,
-        "zorder": 2.5,
-        "path_effects": [withStroke(linewidth=2.8, foreground="white")],
-    }
     looks: dict[str, dict[str, Any]] = {
-        "unlabeled": {
-            "c": UNLABELED_COLOR,
-            "s": sizes.unlabeled,
-            "linewidth": 0,
-            "zorder": 1.0,
-        },
-        "predicted": {"c": colors, "s": sizes.predicted, "linewidth": 0, "zorder": 1.5},
-        "labeled": {"c": colors, "edgecolor": outlines, **labeled},
-        "new": {"c": colors, **new},
+        "unlabeled": {"c": UNLABELED_COLOR, "linewidth": 0, "zorder": 1.0},
+        "predicted": {"c": colors, "linewidth": 0, "zorder": 1.5},
+        "labeled": {"c": colors, "edgecolor": outlines, "linewidth": 0.4, "zorder": 2.0},
+        "new": {"c": colors, "edgecolor": "black", "linewidth": 1.2, "zorder": 2.5},
     }
+    looks["new"]["path_effects"] = [withStroke(linewidth=2.8, foreground="white")]
+    if has_others:
+        looks["labeled"]["path_effects"] = [withStroke(linewidth=2.0, foreground="white")]
     artists = {}
     for name, look in looks.items():
+        look["s"] = getattr(sizes, name)
         rows = getattr(groups, name)
         own = {key: v[rows] if isinstance(v, np.ndarray) else v for key, v in look.items()}
         artists[name] = _scatter(ax, points[rows], markers[rows], own, given[name])
@@ -240,23 +219,25 @@ def _scatter(
     # So many markers would make a vector file that no viewer opens.
     defaults = {"rasterized": len(points) > DENSITY_THRESHOLD, **defaults}
     options = _merge_scatter(defaults, given)
-    if "marker" in given:
+    shapes = np.unique(markers).tolist()
+    if "marker" in given or (is_space(ax) and _has_values(given, len(points))):
         return _scatter_one(ax, points, options)
-    shapes = np.unique(markers)
     if is_space(ax) and len(shapes) > 1:
-        _fix_colors(options, len(points))
         # Collections in space sort points by depth with their colors, but not their shapes.
-        return [
-            _scatter_one(
-                ax,
-                points[markers == shape],
-                {**_rows_of(options, markers == shape), "marker": str(shape)},
-            )
-            for shape in shapes
-        ]
+        collections = []
+        for shape in shapes:
+            rows = markers == shape
+            own = {k: v[rows] if isinstance(v, np.ndarray) else v for k, v in options.items()}
+            collections.append(_scatter_one(ax, points[rows], {**own, "marker": shape}))
+        return collections
     scatter = _scatter_one(ax, points, options)
     _set_markers(scatter, markers.tolist())
     return scatter
+
+
+def _has_values(given: Mapping[str, Any], n_points: int) -> bool:
+    """Return whether the user gave a value for each point, such as colors or sizes."""
+    return any(np.ndim(value) > 0 and len(value) == n_points for value in given.values())
 
 
 def _scatter_one(ax: Axes, points: NDArray[Any], options: dict[str, Any]) -> PathCollection:
@@ -265,32 +246,6 @@ def _scatter_one(ax: Axes, points: NDArray[Any], options: dict[str, Any]) -> Pat
         options = {"depthshade": False, **options}
     draw: Any = ax.scatter  # takes a third coordinate in space
     return draw(*points.T, **options)
-
-
-def _fix_colors(options: dict[str, Any], n_points: int) -> None:
-    """Turn a value or a name for each point into colors, on one scale for all collections."""
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import to_rgba_array
-
-    colors = np.asarray(options.get("c", "none"))
-    if colors.shape != (n_points,):
-        return
-    if colors.dtype.kind in "USO":
-        options["c"] = to_rgba_array(options["c"])
-        return
-    scale = ScalarMappable(options.pop("norm", None), options.pop("cmap", None))
-    scale.set_clim(options.pop("vmin", None), options.pop("vmax", None))
-    options["c"] = scale.to_rgba(colors)
-
-
-def _rows_of(options: dict[str, Any], mask: NDArray[np.bool_]) -> dict[str, Any]:
-    """Return the options of some points, where an option has a value for each point."""
-    some = dict(options)
-    for name, n_dims in POINT_OPTIONS.items():
-        value = some.get(name, ())
-        if np.ndim(value) == n_dims and len(value) == len(mask):
-            some[name] = np.asarray(value)[mask]
-    return some
 
 
 def _merge_scatter(defaults: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from labelfold.checks import check_integer, input_errors
 from labelfold.exceptions import InputError
 from labelfold.labels import PartialLabels
+from labelfold.plotting.lines import check_shape
 from labelfold.plotting.map_layout import N_THUMBNAILS
 from labelfold.plotting.map_view import CLASSES, Components
 
@@ -31,27 +32,14 @@ NO_MAP = (
 
 @dataclass(frozen=True)
 class PointGroups:
-    """Each point in one of four groups, which are drawn in different ways.
+    """Each point in one of four groups, which are drawn in different ways."""
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n_samples,)
-        Position of each point's class among those shown: by its label, else by its prediction; -1
-        where it has neither.
-
-    certainty : ndarray of shape (n_samples,)
-        Confidence of each prediction; 1 for a point with a label, or with neither.
-
-    labeled, predicted, unlabeled, new : ndarray of bool of shape (n_samples,)
-        New points; of the others those with a label, with a prediction only, with neither.
-    """
-
-    codes: NDArray[Any]
-    certainty: NDArray[np.float64]
+    codes: NDArray[Any]  # of the class by its label, else by its prediction, else -1
+    certainty: NDArray[np.float64]  # confidence of a prediction; 1 for a label, or for neither
     labeled: NDArray[np.bool_]
-    predicted: NDArray[np.bool_]
-    unlabeled: NDArray[np.bool_]
-    new: NDArray[np.bool_]
+    predicted: NDArray[np.bool_]  # with a prediction only
+    unlabeled: NDArray[np.bool_]  # with neither
+    new: NDArray[np.bool_]  # whatever is known of them
 
     @classmethod
     def of(cls, display: Any) -> PointGroups:
@@ -74,13 +62,8 @@ class PointGroups:
 
     def without(self, drawn: NDArray[np.bool_]) -> PointGroups:
         """Return the groups without points that were drawn already."""
-        return replace(
-            self,
-            labeled=self.labeled & ~drawn,
-            predicted=self.predicted & ~drawn,
-            unlabeled=self.unlabeled & ~drawn,
-            new=self.new & ~drawn,
-        )
+        groups = ("labeled", "predicted", "unlabeled", "new")
+        return replace(self, **{name: getattr(self, name) & ~drawn for name in groups})
 
 
 def codes_in(labels: PartialLabels | None, classes: Sequence[Any], n_points: int) -> NDArray[Any]:
@@ -153,12 +136,7 @@ def check_confidence(
         return None
     if predictions is None:
         raise InputError("confidence is given without predictions: pass both, or neither.")
-    values = np.asarray(confidence, dtype=np.float64)
-    if values.shape != (n_points,):
-        raise InputError(
-            f"confidence has shape {values.shape} but the embedding has {n_points} rows: "
-            "pass one number for each row."
-        )
+    values = check_shape("confidence", confidence, (n_points,), "row")
     wrong = np.flatnonzero(~((values >= -ROUNDING) & (values <= 1 + ROUNDING)))  # NaN too
     if len(wrong):
         raise InputError(
@@ -301,7 +279,7 @@ def read_estimator(
     labels = check_labels(y, len(embedding), "y")
     answers: list[tuple[NDArray[Any], NDArray[np.float64] | None]] = []
     if show_predictions:
-        answers.append(_own_answers(estimator) if X is None else _answers(estimator, X, "X"))
+        answers.append(_answers(estimator, X))
     is_new = None
     if X_new is not None:
         placed = _mapped(mapper, X_new, "X_new")
@@ -311,7 +289,7 @@ def read_estimator(
             none = PartialLabels.none(len(placed)).codes
             labels = PartialLabels(np.concatenate([labels.codes, none]), labels.classes)
         if show_predictions:
-            answers.append(_answers(estimator, X_new, "X_new"))
+            answers.append(_answers(estimator, X_new))
     shares = [confidence for _, confidence in answers if confidence is not None]
     return {
         "embedding": embedding,
@@ -349,44 +327,28 @@ def _mapped(mapper: Any, X: Any, argument: str) -> NDArray[Any]:
     )
 
 
-def _own_answers(estimator: Any) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
-    """Return predictions for the rows of fit, and the confidence in each."""
-    if not hasattr(estimator, "transduction_"):
+def _answers(estimator: Any, X: Any) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+    """Return predictions for the rows of fit, or for `X`, and the confidence in each.
+
+    Confidence is the share of a row's distribution that its predicted class has. Not the largest
+    share: a given label may disagree with the distribution, and then the picture must not be sure
+    of it.
+    """
+    needed = "transduction_" if X is None else "predict"
+    if not hasattr(estimator, needed):
         raise InputError(
-            f"show_predictions=True, but {type(estimator).__name__} has no transduction_: use a "
+            f"show_predictions=True, but {type(estimator).__name__} has no {needed}: use a "
             "classifier such as ManifoldClassifier, or EmbeddingDisplay.from_predictions."
         )
-    predictions = np.asarray(estimator.transduction_)
-    return predictions, _confidence(
-        estimator, predictions, getattr(estimator, "label_distributions_", None)
-    )
-
-
-def _answers(
-    estimator: Any, X: Any, argument: str
-) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
-    """Return predictions for given rows, and the confidence in each."""
-    if not hasattr(estimator, "predict"):
-        raise InputError(
-            f"show_predictions=True with {argument}, but {type(estimator).__name__} has no "
-            "predict: use a classifier such as ManifoldClassifier."
-        )
-    predictions = np.asarray(estimator.predict(X))
-    shares = estimator.predict_proba(X) if hasattr(estimator, "predict_proba") else None
-    return predictions, _confidence(estimator, predictions, shares)
-
-
-def _confidence(
-    estimator: Any, predictions: NDArray[Any], distributions: NDArray[Any] | None
-) -> NDArray[np.float64] | None:
-    """Return the share of each row's distribution that its predicted class has.
-
-    Not the largest share: a given label may disagree with the distribution, and then the picture
-    must not be sure of it.
-    """
+    if X is None:
+        predictions = np.asarray(estimator.transduction_)
+        distributions = getattr(estimator, "label_distributions_", None)
+    else:
+        predictions = np.asarray(estimator.predict(X))
+        distributions = estimator.predict_proba(X) if hasattr(estimator, "predict_proba") else None
     if distributions is None:
-        return None
+        return predictions, None
     place = {value: index for index, value in enumerate(estimator.classes_)}
     columns = np.array([place[value] for value in predictions], dtype=np.intp)
-    shares = np.asarray(distributions)[np.arange(len(columns)), columns]
-    return np.asarray(np.clip(shares, 0.0, 1.0), dtype=np.float64)  # rounding may go beyond
+    shares = np.asarray(distributions, dtype=np.float64)[np.arange(len(columns)), columns]
+    return predictions, np.clip(shares, 0.0, 1.0)  # rounding may go beyond

@@ -32,38 +32,17 @@ LARGEST_IN_FULL = 1e21  # floats from here on are written with an exponent
 
 @dataclass(frozen=True, eq=False)
 class PointDetails:
-    """Details of the points of a map, in the order of drawing.
+    """Details of the points of a map, in the order of drawing; class codes of -1 are for none."""
 
-    Parameters
-    ----------
-    order : ndarray of shape (n_points,)
-        Row of each point.
-    labels, predictions, codes : ndarray of shape (n_points,)
-        Position of the class that was given, that was predicted, and that is shown; -1 for none.
-    kinds : ndarray of shape (n_points,)
-        Position in `KINDS`.
-    certainty : ndarray of shape (n_points,)
-        1 for a given label, else the confidence of the prediction.
-    names : list of str
-        Names of the classes.
-    confidence : ndarray of shape (n_points,) or None
-        Confidence in the prediction.
-    columns : list of (str, list)
-        Further columns, a text or None for each point.
-    has_kinds : bool
-        Whether kinds tell more than the classes do.
-    """
-
-    order: NDArray[np.intp]
-    labels: NDArray[Any]
-    predictions: NDArray[Any]
-    codes: NDArray[Any]
-    kinds: NDArray[Any]
-    certainty: NDArray[np.float64]
-    names: list[str]
-    confidence: NDArray[np.float64] | None
-    columns: list[tuple[str, list[str | None]]]
-    has_kinds: bool
+    order: NDArray[np.intp]  # row of each point
+    labels: NDArray[Any]  # codes of the classes that were given,
+    predictions: NDArray[Any]  # that were predicted,
+    codes: NDArray[Any]  # and that are shown
+    kinds: NDArray[Any]  # positions in `KINDS`
+    certainty: NDArray[np.float64]  # 1 for a given label, else the confidence of the prediction
+    names: list[str]  # of the classes
+    confidence: NDArray[np.float64] | None  # in the predictions
+    columns: list[tuple[str, list[str | None]]]  # further ones, a text or None for each point
 
     @classmethod
     def of(cls, display: EmbeddingDisplay, columns: Sequence[tuple[str, list[str | None]]]) -> Self:
@@ -84,7 +63,6 @@ class PointDetails:
             names=list(display.class_names),
             confidence=None if display.confidence is None else display.confidence[order],
             columns=[(name, [values[row] for row in order]) for name, values in columns],
-            has_kinds=display.predictions is not None or display.is_new is not None,
         )
 
     @property
@@ -95,24 +73,8 @@ class PointDetails:
             name += " points"
         return name
 
-    @property
-    def codes_by_row(self) -> NDArray[Any]:
-        """The class that is shown of each row, in the order of the rows."""
-        codes = np.empty_like(self.codes)
-        codes[self.order] = self.codes
-        return codes
-
-    def class_counts(self, n_classes: int) -> NDArray[np.intp]:
-        """Number of points drawn in each class, and last of those in none."""
-        # Code -1 counts for the last.
-        return np.bincount(self.codes % (n_classes + 1), minlength=n_classes + 1)
-
-    def kind_counts(self) -> NDArray[np.intp]:
-        """Number of points of each kind."""
-        return np.bincount(self.kinds, minlength=len(KINDS))
-
     def as_plain(self, images: list[str] | None) -> dict[str, Any]:
-        """Values that JSON can hold."""
+        """Return values that JSON can hold."""
         confidence = None if self.confidence is None else np.round(self.confidence, 4).tolist()
         return {
             "classes": self.names,
@@ -128,7 +90,7 @@ class PointDetails:
 
 
 def check_hover(hover: Any, n_points: int) -> list[tuple[str, list[str | None]]]:
-    """Columns as text, from a mapping or a DataFrame."""
+    """Return columns as text, from a mapping or a DataFrame."""
     if hover is None:
         return []
     is_frame = hasattr(hover, "columns") and hasattr(hover, "items")
@@ -152,12 +114,6 @@ def _check_column(name: Any, column: Any, n_points: int) -> list[str | None]:
     # A Series gives out Python's floats, to which single precision looks like noise.
     is_float = getattr(getattr(column, "dtype", None), "kind", None) == "f"
     values = list(np.asanyarray(column) if is_float else column)
-    for value in values:
-        if isinstance(value, list | tuple) or getattr(value, "ndim", 0) > 0:
-            raise InputError(
-                f"hover[{name!r}] holds a {type(value).__name__}: pass a text or a number for each "
-                "point."
-            )
     return [_as_text(value) for value in values]
 
 
@@ -174,7 +130,7 @@ def _as_text(value: Any) -> str | None:
 
 
 def image_uris(images: NDArray[Any] | None, order: NDArray[np.intp]) -> list[str] | None:
-    """Images as PNG within data URIs, in the order of drawing."""
+    """Return images as PNG within data URIs, in the order of drawing."""
     if images is None:
         return None
     from PIL import Image
@@ -196,7 +152,7 @@ def image_uris(images: NDArray[Any] | None, order: NDArray[np.intp]) -> list[str
 
 
 def _as_bytes(images: NDArray[Any]) -> NDArray[np.uint8]:
-    """Pixels from 0 to 255: colors as they are, grey stretched, so that the least is black."""
+    """Return pixels from 0 to 255: colors as they are, grey stretched from black to white."""
     if images.ndim == 4:
         scale = 255.0 if images.dtype.kind == "f" else 1.0
         return np.round(images * scale).astype(np.uint8)

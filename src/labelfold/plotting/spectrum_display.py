@@ -2,45 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from labelfold.checks import check_choice, check_integer, input_errors
 from labelfold.exceptions import InputError
-from labelfold.plotting.spectrum_artists import (
-    FRAGILE,
-    UNCONVERGED,
-    draw_band,
-    draw_gap,
-    draw_residuals,
-    draw_values,
-    mark_values,
-    name_shares,
-    set_scale,
-)
-from labelfold.plotting.spectrum_source import read_spectrum
+from labelfold.plotting.lines import new_axes, write_above
+from labelfold.plotting.palette import NOTE_COLOR, OKABE_ITO, readable_on_white
 from labelfold.semidefinite.unfolder import gap_dimension
 from labelfold.spectral.laplacian_basis import LaplacianBasis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import LineCollection
-    from matplotlib.container import ErrorbarContainer
-    from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
     from matplotlib.patches import Rectangle
     from matplotlib.text import Text
 
-__all__ = ["SpectrumDisplay"]
+Array = NDArray[np.float64]
 
 KINDS = ("eigenvalues", "variance")
 SCALES = ("auto", "linear", "log")
 # Relative to the largest: what is less is rounding, or the errors of an unfolding's solve.
 LEAST_SHOWN = {"eigenvalues": 1e-12, "variance": 1e-6}
 HEADROOM = 1.15  # for words above marks
+MANY = 60  # values, from which on stems would be a solid area
+USED_COLOR, BAND_COLOR, FRAGILE_COLOR = OKABE_ITO[0], "#EFEFEF", OKABE_ITO[5]
+FEW_DECADES = 2  # up to which a logarithmic axis of shares names more than powers of ten
 
 
 class SpectrumDisplay:
@@ -64,9 +56,6 @@ class SpectrumDisplay:
 
     n_components : int, default=None
         How many of them, from the first on, the map has as coordinates; None sets none apart.
-
-    residuals : array-like of shape (n_values,), default=None
-        How far from a true eigenvalue each may be, in the same units.
 
     unconverged : sequence of int, default=()
         Numbers, from 0 on, of those that missed the solver's tolerance.
@@ -100,9 +89,6 @@ class SpectrumDisplay:
     gap_ : matplotlib Line2D or None
         Line in the widest gap.
 
-    residuals_ : matplotlib ErrorbarContainer or None
-        Bars of those residuals that are large enough to be seen, on a linear scale.
-
     fragile_, unconverged_ : matplotlib Line2D or None
         Crosses and squares.
 
@@ -132,42 +118,25 @@ class SpectrumDisplay:
     'share of the variance'
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
-    used_: Line2D
-    rest_: Line2D | None
-    stems_: LineCollection | None
-    tiny_: Line2D | None
-    band_: Rectangle | None
-    gap_: Line2D | None
-    residuals_: ErrorbarContainer | None
-    fragile_: Line2D | None
-    unconverged_: Line2D | None
-    text_: list[Text]
-
     def __init__(
         self,
         values: ArrayLike,
         *,
         kind: str = "eigenvalues",
         n_components: int | None = None,
-        residuals: ArrayLike | None = None,
         unconverged: Sequence[int] = (),
         fragile: Sequence[int] = (),
     ) -> None:
-        if kind not in KINDS:
-            raise InputError(f"kind={kind!r} must be one of {', '.join(KINDS)}.")
+        check_choice("kind", kind, KINDS)
         self.kind = kind
         checked = _check_values(values, kind)
-        n_values = len(checked)
-        order = np.arange(n_values)
+        order = np.arange(len(checked))
         if kind == "variance":
             order = np.argsort(-checked, kind="stable")
         self.values = checked[order]
-        self.n_components = _check_n_components(n_components)
-        self.residuals = _check_residuals(residuals, n_values)
-        if self.residuals is not None:
-            self.residuals = self.residuals[order]
+        if n_components is not None:
+            check_integer("n_components", n_components, least=1, hint=", or None")
+        self.n_components = n_components
         self.unconverged = _check_numbers(unconverged, "unconverged", order)
         self.fragile = _check_numbers(fragile, "fragile", order)
 
@@ -219,7 +188,7 @@ class SpectrumDisplay:
         """
         if not isinstance(estimator, LaplacianBasis):
             check_is_fitted(estimator)
-        found = read_spectrum(getattr(estimator, "embedder_", estimator))
+        found = _read_spectrum(getattr(estimator, "embedder_", estimator))
         if n_components is not None:
             found["n_components"] = n_components
         return cls(**found).plot(ax=ax, **kwargs)
@@ -264,75 +233,95 @@ class SpectrumDisplay:
         display : SpectrumDisplay
             The display itself, with `ax_`, `figure_` and the drawn artists.
         """
-        if scale not in SCALES:
-            raise InputError(f"scale={scale!r} must be one of {', '.join(SCALES)}.")
-        if ax is None:
-            from matplotlib import pyplot as plt
-
-            _, ax = plt.subplots(layout="constrained")
+        check_choice("scale", scale, SCALES)
+        self.ax_ = ax = new_axes(ax)
+        self.figure_ = ax.figure
         is_log = scale == "log" or (scale == "auto" and self.kind == "variance")
         unit = float(self.values.sum()) if self.kind == "variance" else 1.0
         heights = self.values / unit
-        residuals = None if self.residuals is None else self.residuals / unit
-        self.ax_, self.figure_ = ax, ax.figure
-        reach = heights if residuals is None else heights + residuals
-        if self.fragile or self.unconverged:
-            reach = HEADROOM * reach
-        floor = set_scale(ax, heights, reach, LEAST_SHOWN[self.kind] if is_log else None)
+        headroom = HEADROOM if self.fragile or self.unconverged else 1.0
+        floor = _set_scale(ax, heights, headroom, LEAST_SHOWN[self.kind] if is_log else None)
         n_used = len(heights) if self.n_components is None else self.n_components
-        self.used_, self.rest_, self.stems_, self.tiny_ = draw_values(
+        self.used_, self.rest_, self.stems_, self.tiny_ = _draw_values(
             ax, heights, n_used, floor, kwargs, rest_kwargs or {}
         )
-        self.residuals_ = draw_residuals(ax, heights, residuals)
-        self.fragile_, found = mark_values(ax, heights, self.fragile, FRAGILE)
-        self.unconverged_, more = mark_values(ax, heights, self.unconverged, UNCONVERGED)
-        self.band_, on_band = draw_band(ax, self._band_words(), n_used, len(heights))
-        self.gap_, on_gap = draw_gap(ax, self.gap, len(heights), row=len(on_band))
-        self.text_ = [*found, *more, *on_band, *on_gap]
+        self.text_: list[Text] = []
+        cross = {"marker": "X", "markersize": 8, "markeredgecolor": "white", "color": FRAGILE_COLOR}
+        square = {"marker": "s", "markersize": 11, "markerfacecolor": "none", "color": "#000000"}
+        self.fragile_ = self._mark(ax, heights, self.fragile, "extends badly", 8, cross)
+        self.unconverged_ = self._mark(ax, heights, self.unconverged, "not converged", 20, square)
+        self._set_apart(ax, n_used)
+        self._draw_gap(ax, row=0 if self.band_ is None else 1)
         ax.spines[["top", "right"]].set_visible(False)
         ax.set_xlabel("number of the eigenvalue")
         if self.kind == "variance":
-            name_shares(ax)
+            _name_shares(ax)
         ax.set_ylabel("share of the variance" if self.kind == "variance" else "eigenvalue")
         return self
 
-    def _band_words(self) -> str:
-        words = f"{self.n_components} in the map"
+    def _mark(
+        self,
+        ax: Axes,
+        heights: Array,
+        places: Sequence[int],
+        words: str,
+        above: float,
+        style: dict[str, Any],
+    ) -> Line2D | None:
+        """Mark values, and write what the mark means above the first of them."""
+        if not places:
+            return None
+        if len(heights) > MANY:
+            style = style | {"markersize": style["markersize"] / 2, "markeredgewidth": 0.5}
+        (marks,) = ax.plot(
+            np.array(places) + 1, heights[places], linestyle="none", zorder=5, **style
+        )
+        first = places[0]
+        text = ax.annotate(
+            words,
+            (first + 1, heights[first]),
+            xytext=(-4 if first else 4, above),
+            textcoords="offset points",
+            ha="right" if first else "left",
+            color=readable_on_white(style["color"]),
+        )
+        self.text_.append(text)
+        return marks
+
+    def _set_apart(self, ax: Axes, n_used: int) -> None:
+        """Draw the ground of the map's eigenvalues, unless that is all of them."""
+        self.band_: Rectangle | None = None
+        if n_used >= len(self.values):
+            return
+        left = ax.get_xlim()[0]
+        band: Any = ax.axvspan(left, n_used + 0.5, color=BAND_COLOR, zorder=0)
+        self.band_ = band
+        words = f"{n_used} in the map"
         if self.kind == "variance":
-            words += f": {self.values[: self.n_components].sum() / self.values.sum():.1%}"
-        return words
+            words += f": {self.values[:n_used].sum() / self.values.sum():.1%}"
+        self.text_.append(write_above(ax, left, words, ha="left", color=USED_COLOR))
+
+    def _draw_gap(self, ax: Axes, row: int) -> None:
+        """Draw a line in the widest gap, with words above it in a row that is free."""
+        gap = self.gap
+        self.gap_: Line2D | None = None
+        if gap is None:
+            return
+        self.gap_ = ax.axvline(gap + 0.5, color="black", linestyle=":", linewidth=1.2, zorder=1)
+        side = "left" if gap < len(self.values) / 2 else "right"
+        words = f"widest gap, after {gap}"
+        self.text_.append(write_above(ax, gap + 0.5, words, ha=side, row=row))
 
 
-def _check_values(values: ArrayLike, kind: str) -> NDArray[np.float64]:
-    checked: NDArray[np.float64] = check_array(
-        values, ensure_2d=False, dtype=np.float64, input_name="values"
-    )
+def _check_values(values: ArrayLike, kind: str) -> Array:
+    with input_errors():
+        checked: Array = check_array(values, ensure_2d=False, dtype=np.float64, input_name="values")
     if checked.ndim != 1:
         raise InputError(f"values has shape {checked.shape}: pass eigenvalues, in one row.")
     if kind == "variance" and (checked.min() < 0 or checked.max() <= 0):
         raise InputError(
             f"values from {checked.min():g} to {checked.max():g} have no shares of a variance: "
             "pass nonnegative ones that are not all 0, or kind='eigenvalues'."
-        )
-    return checked
-
-
-def _check_n_components(n_components: int | None) -> int | None:
-    if n_components is None:
-        return None
-    if not isinstance(n_components, int | np.integer) or n_components < 1:
-        raise InputError(f"n_components={n_components!r} must be an integer of at least 1.")
-    return int(n_components)
-
-
-def _check_residuals(residuals: ArrayLike | None, n_values: int) -> NDArray[np.float64] | None:
-    if residuals is None:
-        return None
-    checked = np.asarray(residuals, dtype=float)
-    if checked.shape != (n_values,) or not np.all(checked >= 0):
-        raise InputError(
-            f"residuals of shape {checked.shape} must be {n_values} numbers of at least 0, one for "
-            "each of values."
         )
     return checked
 
@@ -346,3 +335,121 @@ def _check_numbers(numbers: Sequence[int], name: str, order: NDArray[np.intp]) -
             f"{len(order) - 1}."
         )
     return [int(place) for place in np.flatnonzero(np.isin(order, checked))]
+
+
+# ---- a fitted estimator
+
+
+def _read_spectrum(source: Any) -> dict[str, Any]:
+    """Return the parameters of a display from what an estimator keeps."""
+    if hasattr(source, "spectrum_"):
+        # Coordinates of a separation map are its normals' first.
+        used = None if hasattr(source, "normals_") else source.n_components_
+        return {"values": source.spectrum_, "kind": "variance", "n_components": used}
+    values = getattr(source, "eigenvalues_", getattr(source, "eigenvalues", None))
+    if values is None and hasattr(source, "steps"):
+        raise InputError(
+            f"{type(source).__name__} keeps no spectrum, its last step may: pass pipe[-1], which "
+            f"is a {type(source[-1]).__name__}."
+        )
+    if values is None:
+        raise InputError(
+            f"{type(source).__name__} keeps neither spectrum_ nor eigenvalues_: SpectrumDisplay "
+            "shows unfoldings, spectral maps and LaplacianClassifier; pass other values to "
+            "SpectrumDisplay itself."
+        )
+    found: dict[str, Any] = {"values": values}
+    certificate = getattr(source, "certificate_", getattr(source, "certificate", None))
+    certificate = getattr(certificate, "eigen", certificate)
+    if certificate is not None:
+        # Null vectors come first and are missing in one of the two lists: a map leaves out the
+        # constant, which its certificate has; a classifier has indicators of components, which its
+        # certificate leaves out.
+        missed = np.flatnonzero(certificate.residuals > certificate.tolerances)
+        missed += len(values) - len(certificate.residuals)
+        found["unconverged"] = missed[missed >= 0].tolist()
+        found["fragile"] = certificate.fragile
+    return found
+
+
+# ---- artists, each drawn after the limits are set
+
+
+def _set_scale(ax: Axes, heights: Array, headroom: float, least_shown: float | None) -> float:
+    """Set limits and ticks; return the height at which stems begin.
+
+    ``headroom`` is how much higher than the values the picture is. With ``least_shown``, a share of
+    the largest height, the scale is logarithmic down to there.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    n, top = len(heights), float(heights.max())
+    beside = max(0.7, 0.02 * n)
+    ax.set_xlim(1 - beside, n + beside)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    if least_shown is None:
+        low, high = 1.05 * min(0.0, float(heights.min())), 1.05 * headroom * max(0.0, top)
+        ax.set_ylim(low, high if high > low else 1.0)
+        return 0.0
+    if top <= 0:
+        raise InputError("No value is positive, and none has a place on a logarithmic scale.")
+    floor = float(heights[heights > least_shown * top].min()) / 3
+    ax.set_yscale("log")
+    ax.set_ylim(floor, 2 * top)
+    return floor
+
+
+def _name_shares(ax: Axes) -> None:
+    """Write the heights, which are shares, in percent."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    ax.yaxis.set_major_formatter(_per_cent)
+    if ax.get_yscale() == "log":
+        low, high = ax.get_ylim()
+        is_short = high < 10**FEW_DECADES * low
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if is_short else (1,)))
+        ax.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _per_cent(share: float, _: float | None) -> str:
+    # As a function with a name, the display can be pickled. There is room above 1, and no share.
+    return f"{100 * share:.6g}%" if share <= 1 else ""
+
+
+def _draw_values(
+    ax: Axes,
+    heights: Array,
+    n_used: int,
+    floor: float,
+    given: Mapping[str, Any],
+    given_rest: Mapping[str, Any],
+) -> tuple[Line2D, Line2D | None, LineCollection | None, Line2D | None]:
+    """Draw filled markers, hollow ones for the rest, stems, and triangles for what is too low."""
+    from matplotlib.cbook import normalize_kwargs
+    from matplotlib.lines import Line2D
+
+    n = len(heights)
+    numbers = np.arange(1, n + 1)
+    is_used = numbers <= n_used
+    shown = heights > floor if ax.get_yscale() == "log" else np.ones(n, dtype=bool)
+    common: dict[str, Any] = {
+        "linestyle": "none",
+        "marker": "o",
+        "markersize": float(np.clip(250 / n, 2.5, 7.0)),
+        "zorder": 3.0,
+    }
+    filled = common | {"color": USED_COLOR} | normalize_kwargs(dict(given), Line2D)
+    hollow = common | {"color": NOTE_COLOR, "markerfacecolor": "white"}
+    hollow |= normalize_kwargs(dict(given_rest), Line2D)
+    stems, rest, tiny = None, None, None
+    if n <= MANY:
+        colors = [filled["color"] if used else hollow["color"] for used in is_used[shown]]
+        stems = ax.vlines(numbers[shown], floor, heights[shown], colors=colors, linewidth=1.2)
+    (used,) = ax.plot(numbers[is_used & shown], heights[is_used & shown], **filled)
+    if not is_used.all():
+        (rest,) = ax.plot(numbers[~is_used & shown], heights[~is_used & shown], **hollow)
+    if not shown.all():
+        low = np.full(np.count_nonzero(~shown), floor)
+        style = common | {"color": NOTE_COLOR, "marker": "v"}
+        (tiny,) = ax.plot(numbers[~shown], low, clip_on=False, **style)
+    return used, rest, stems, tiny

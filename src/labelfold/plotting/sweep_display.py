@@ -2,42 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from labelfold.checks import check_choice
 from labelfold.exceptions import InputError
-from labelfold.plotting.lines import NOTE_COLOR, draw_errors, line_styles, name_ends, reach_of
-from labelfold.plotting.palette import ClassStyle
-from labelfold.plotting.sweep_artists import draw_star, name_absent
-from labelfold.plotting.sweep_source import read_predictions, read_search
-from labelfold.plotting.value_axis import (
-    SIDE_BY_SIDE,
-    place_values,
-    scale_of,
+from labelfold.intervals import LEVEL, student_interval, wilson_interval
+from labelfold.labels import PartialLabels
+from labelfold.plotting.lines import (
+    are_numbers,
+    check_shape,
+    draw_lines,
+    key_of,
+    line_styles,
+    name_lines,
+    new_axes,
     start_at_zero,
+    words_of,
     wrap_label,
+    write_above,
 )
+from labelfold.plotting.map_inputs import check_mask
+from labelfold.plotting.palette import NOTE_COLOR
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.container import ErrorbarContainer
-    from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
     from matplotlib.text import Text
 
-__all__ = ["SweepDisplay"]
-
 Array = NDArray[np.float64]
+
+OTHERS = ("auto", "each", "best")
+MOST_LINES = 8  # that can be told apart at a glance
+MOST_NAMED = 3  # that have no result
 
 
 class SweepDisplay:
     """Picture of errors against the values of a parameter.
 
-    Each setting of the other parameters has a line in its own colour and marker, with its name at
+    Each setting of the other parameters has a line in its own color and marker, with its name at
     the end. Upright strokes are intervals, a star is the candidate that was chosen. Numbers stand
     on a number axis, on a logarithmic one where they are positive and span a factor of 100 or more.
     Other values stand side by side, without lines, and so do numbers of which one is not finite, or
@@ -104,13 +112,6 @@ class SweepDisplay:
     ('log', 'beta')
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
-    errorbars_: list[ErrorbarContainer | None]
-    chosen_: Line2D | None
-    chosen_line_: Line2D | None
-    text_: list[Text]
-
     def __init__(
         self,
         values: Sequence[Any] | NDArray[Any],
@@ -126,22 +127,31 @@ class SweepDisplay:
     ) -> None:
         self.values = list(values)
         self.errors = _check_errors(errors, len(self.values))
-        self.lows = self._or_errors(lows, "lows")
-        self.highs = self._or_errors(highs, "highs")
+        # Where there is no interval, its ends are the error itself.
+        ends = [self.errors if end is None else np.atleast_2d(end) for end in (lows, highs)]
+        low = check_shape("lows", ends[0], self.errors.shape, "error")
+        high = check_shape("highs", ends[1], self.errors.shape, "error")
+        self.lows = np.where(np.isnan(low), self.errors, low)
+        self.highs = np.where(np.isnan(high), self.errors, high)
         self.param = param
         self.names = None if names is None else [str(name) for name in names]
-        if self.names is None and len(self.errors) > 1:
-            raise InputError(f"errors has {len(self.errors)} lines: pass names, one for each.")
-        if self.names is not None and len(self.names) != len(self.errors):
+        n_lines, n_values = self.errors.shape
+        if n_lines != (1 if self.names is None else len(self.names)):
             raise InputError(
-                f"names has {len(self.names)} entries for {len(self.errors)} lines: pass one for "
-                "each."
+                f"names has {0 if self.names is None else len(self.names)} entries for {n_lines} "
+                "lines: pass one for each."
             )
-        self.chosen = _check_chosen(chosen, self.errors.shape)
+        self.chosen = None if chosen is None else (chosen[0], chosen[1])
+        if chosen is not None and not (0 <= chosen[0] < n_lines and 0 <= chosen[1] < n_values):
+            raise InputError(
+                f"chosen={chosen!r} is out of range for {n_lines} lines of {n_values} values: pass "
+                "the numbers of a line and of a value, counted from 0."
+            )
         self.measure = measure
         self.tried = np.ones(self.errors.shape, dtype=bool)
         if tried is not None:
-            self.tried = self._check_shape(np.asarray(tried, dtype=bool), "tried")
+            tried = np.atleast_2d(tried)
+            self.tried = check_shape("tried", tried, self.errors.shape, "error").astype(bool)
 
     @classmethod
     def from_estimator(
@@ -158,9 +168,9 @@ class SweepDisplay:
         Parameters
         ----------
         search : fitted search
-            :class:`labelfold.evaluate.TransductiveSearchCV`, or any search of scikit-learn. Errors
-            are 1 less the scores. Those of a halving search are comparable at equal budgets only:
-            each budget has lines of its own, named by it.
+            :class:`labelfold.evaluate.TransductiveSearchCV`, or a grid or randomized search of
+            scikit-learn. Errors are 1 less the scores. Halving searches are refused: they score
+            candidates on different budgets, and such errors cannot be compared.
 
         param : str, default=None
             The parameter, as the search names it. None where only one varies. Candidates that do
@@ -206,7 +216,7 @@ class SweepDisplay:
                 f"{type(search).__name__} has no cv_results_: pass a fitted search, or use "
                 "from_predictions."
             )
-        return cls(**read_search(search, param, others)).plot(ax=ax, **kwargs)
+        return cls(**_read_search(search, param, others)).plot(ax=ax, **kwargs)
 
     @classmethod
     def from_predictions(
@@ -262,13 +272,8 @@ class SweepDisplay:
         >>> display.errors.round(2)
         array([[0.67, 0.33]])
         """
-        found = read_predictions(values, y_true, y_preds, labeled, param)
-        return cls(**found).plot(ax=ax, **kwargs)
-
-    @property
-    def is_numeric(self) -> bool:
-        """Whether the values stand on a number axis."""
-        return scale_of(self.values) != SIDE_BY_SIDE
+        found = _read_predictions(values, y_true, y_preds, labeled)
+        return cls(values, **found, param=param).plot(ax=ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw the picture.
@@ -286,25 +291,20 @@ class SweepDisplay:
         display : SweepDisplay
             The display itself, with `ax_`, `figure_` and the drawn artists.
         """
-        if ax is None:
-            from matplotlib import pyplot as plt
-
-            _, ax = plt.subplots(layout="constrained")
-        self.ax_, self.figure_ = ax, ax.figure
-        styles = line_styles(len(self.errors))
-        places = place_values(ax, self.values, len(self.errors))
-        self.errorbars_ = [
-            self._draw_line(ax, row, places[row], style, kwargs) for row, style in enumerate(styles)
-        ]
+        self.ax_ = ax = new_axes(ax)
+        self.figure_ = ax.figure
+        tables = self.errors, self.lows, self.highs
+        self.errorbars_, places = draw_lines(ax, self.values, tables, kwargs)
         self._set_errors(ax)
-        self.text_ = self._write_names(ax, styles)
-        self.chosen_, self.chosen_line_ = None, None
+        self.text_: list[Text] = []
+        if self.names is not None:
+            self.text_ = name_lines(ax, self.values, self.errors, self.names)
+        self.chosen_: Line2D | None = None
+        self.chosen_line_: Line2D | None = None
         if self.chosen is not None and not np.isnan(self.errors[self.chosen]):
             point = float(places[self.chosen]), float(self.errors[self.chosen])
-            color = styles[self.chosen[0]].color
-            self.chosen_, self.chosen_line_, words = draw_star(ax, point, color, "chosen")
-            self.text_.append(words)
-        title = name_absent(self.values, self.tried & np.isnan(self.errors), self.names)
+            self._draw_star(ax, self.chosen[0], point)
+        title = self._name_absent()
         if title:
             ax.set_title(title, color=NOTE_COLOR, fontsize="medium", parse_math=False)
         ax.set_ylabel(wrap_label(ax, self.measure), parse_math=False)
@@ -313,7 +313,7 @@ class SweepDisplay:
         return self
 
     def _set_errors(self, ax: Axes) -> None:
-        """Let errors and intervals without negative ones start at 0; write shares in per cent."""
+        """Let errors and intervals without negative ones start at 0; write shares in percent."""
         from matplotlib.ticker import PercentFormatter
 
         drawn = np.stack([self.errors, self.lows, self.highs])
@@ -323,63 +323,220 @@ class SweepDisplay:
             if np.all(drawn <= 1):
                 ax.yaxis.set_major_formatter(PercentFormatter(1.0))
 
-    def _draw_line(
-        self, ax: Axes, row: int, places: Array, style: ClassStyle, options: dict[str, Any]
-    ) -> ErrorbarContainer | None:
-        errors = self.errors[row]
-        if np.isnan(errors).all():
-            return None
-        reach = reach_of(errors, self.lows[row], self.highs[row])
-        return draw_errors(ax, places, errors, reach, style, options, joined=self.is_numeric)
+    def _draw_star(self, ax: Axes, line: int, point: tuple[float, float]) -> None:
+        """Draw a star in the color of its line, and a dotted line to a word above the axes."""
+        color = line_styles(line + 1)[line].color
+        style: dict[str, Any] = {"color": color, "markeredgecolor": "black", "zorder": 5}
+        (self.chosen_,) = ax.plot(*point, marker="*", linestyle="none", markersize=15, **style)
+        self.chosen_line_ = ax.axvline(
+            point[0], color=NOTE_COLOR, linestyle=":", linewidth=1, zorder=0
+        )
+        self.text_.append(write_above(ax, point[0], "chosen", ha="center"))
 
-    def _write_names(self, ax: Axes, styles: list[ClassStyle]) -> list[Text]:
-        if self.names is None:
-            return []
-        ends, names, drawn = [], [], []
-        # The line's last point: values may come in any order.
-        order = np.argsort(self.values) if self.is_numeric else np.arange(len(self.values))
-        for errors, name, style in zip(self.errors[:, order], self.names, styles, strict=True):
-            known = errors[~np.isnan(errors)]
-            if len(known):
-                ends.append(float(known[-1]))
-                names.append(name)
-                drawn.append(style)
-        return name_ends(ax, ends, names, drawn)
-
-    def _or_errors(self, ends: ArrayLike | None, name: str) -> Array:
-        """Return ends of intervals, the errors themselves where there are none."""
-        if ends is None:
-            return self.errors
-        table = self._check_shape(np.asarray(ends, dtype=float), name)
-        return np.where(np.isnan(table), self.errors, table)
-
-    def _check_shape(self, table: NDArray[Any], name: str) -> NDArray[Any]:
-        table = np.atleast_2d(table)
-        if table.shape != self.errors.shape:
-            raise InputError(
-                f"{name} has shape {table.shape} but errors has {self.errors.shape}: pass one for "
-                "each error."
-            )
-        return table
+    def _name_absent(self) -> str:
+        """Name what has no result: lines, or values, or values of lines; "" if all have one."""
+        absent: list[str] = []
+        for line, row in enumerate(self.tried & np.isnan(self.errors)):
+            if self.names is not None and row.all():
+                absent.append(self.names[line])
+                continue
+            of_line = "" if self.names is None else f" ({self.names[line]})"
+            absent += [f"{words_of(self.values[at])}{of_line}" for at in np.flatnonzero(row)]
+        more = f" and {len(absent) - MOST_NAMED} more" if len(absent) > MOST_NAMED else ""
+        return f"No result: {'; '.join(absent[:MOST_NAMED])}{more}" if absent else ""
 
 
 def _check_errors(errors: ArrayLike, n_values: int) -> Array:
     table = np.atleast_2d(np.asarray(errors, dtype=float))
     if table.ndim != 2 or table.shape[1] != n_values or not n_values:
         raise InputError(
-            f"errors has shape {np.shape(errors)} for {n_values} values: give a column a value, "
-            "and a row a line."
+            f"errors has shape {np.shape(errors)} for {n_values} values: pass one row per line and "
+            "one column per value."
         )
     return table
 
 
-def _check_chosen(chosen: tuple[int, int] | None, shape: tuple[int, ...]) -> tuple[int, int] | None:
-    if chosen is None:
-        return None
-    line, value = chosen
-    if not (0 <= line < shape[0] and 0 <= value < shape[1]):
+# ---- predictions
+
+
+def _read_predictions(
+    values: Sequence[Any],
+    y_true: ArrayLike,
+    y_preds: Sequence[ArrayLike | None],
+    labeled: ArrayLike | None,
+) -> dict[str, Any]:
+    """Return errors and intervals from one prediction for each value."""
+    if len(y_preds) != len(values):
         raise InputError(
-            f"chosen={chosen!r} is out of range for {shape[0]} lines of {shape[1]} values: pass "
-            "the numbers of a line and of a value, counted from 0."
+            f"y_preds holds {len(y_preds)} predictions for {len(values)} values: pass one for "
+            "each, None where there is none."
         )
-    return line, value
+    labels = PartialLabels.from_y(y_true)
+    known = check_mask(labeled, "labeled", len(labels))
+    rows = np.flatnonzero(labels.mask if known is None else labels.mask & ~known)
+    if not len(rows):
+        raise InputError("y_true has no label that is to be scored: pass labels that fit had not.")
+    truth = labels.at(rows)
+    errors, lows, highs = np.full((3, len(values)), np.nan)
+    for index, y_pred in enumerate(y_preds):
+        if y_pred is None:
+            continue
+        answers = np.asarray(y_pred)
+        if answers.shape != (len(labels),):
+            raise InputError(
+                f"y_preds[{index}] has shape {answers.shape} but y_true has {len(labels)} "
+                "entries: pass a class for every row."
+            )
+        answers = answers[rows]
+        if _is_text(answers) != _is_text(truth):
+            raise InputError(
+                f"y_preds[{index}] has classes such as {answers.tolist()[0]!r} and y_true such as "
+                f"{truth.tolist()[0]!r}: pass text for both, or numbers for both."
+            )
+        errors[index] = float(np.mean(answers != truth))
+        lows[index], highs[index] = wilson_interval(errors[index], len(rows))
+    measure = f"error on {len(rows)} rows with {LEVEL:.0%} intervals"
+    return {"errors": errors, "lows": lows, "highs": highs, "measure": measure}
+
+
+def _is_text(classes: NDArray[Any]) -> bool:
+    return all(isinstance(one, str) for one in classes.tolist())
+
+
+# ---- searches
+
+
+def _read_search(search: Any, param: str | None, others: str) -> dict[str, Any]:
+    """Return the parameters of a display from a fitted search.
+
+    Its candidates become a table, with a column for each value of the parameter and a row for each
+    setting of all the others.
+    """
+    check_choice("others", others, OTHERS)
+    if "n_resources" in search.cv_results_:
+        raise InputError(
+            f"{type(search).__name__} scores candidates on different budgets, and such errors "
+            "cannot be compared: pass those of one budget to SweepDisplay(values, errors)."
+        )
+    candidates: list[dict[str, Any]] = list(search.cv_results_["params"])
+    metric = _metric(search)
+    scores = _split_scores(search.cv_results_, metric)
+    errors, lows, highs = _student(1 - scores)
+    searched = sorted({name for one in candidates for name in one})
+    varying = [
+        name
+        for name in searched
+        if len({key_of(one[name]) if name in one else () for one in candidates}) > 1
+    ]
+    param = _check_param(param, searched, varying or searched)
+    varying = [name for name in varying if name != param]
+    values = list({key_of(one[param]): one[param] for one in candidates if param in one}.values())
+    if are_numbers(values):  # others stay in the order of appearance
+        values = [values[place] for place in np.argsort(np.array(values, dtype=float))]
+    table, names = _table(candidates, param, values, varying)
+    if varying and (others == "best" or (others == "auto" and len(table) > MOST_LINES)):
+        table = np.array([[_least(column, errors) for column in table.T]])
+        names = [f"best over {', '.join(_without_steps(varying))}"]
+    best = getattr(search, "best_index_", None)
+    place = np.argwhere(table == (-2 if best is None else best))
+    words = f"mean of {scores.shape[1]} splits with {LEVEL:.0%} intervals"
+    return {
+        "values": values,
+        "errors": np.where(table >= 0, errors[table], np.nan),
+        "lows": np.where(table >= 0, lows[table], np.nan),
+        "highs": np.where(table >= 0, highs[table], np.nan),
+        "param": param,
+        "names": names if varying else None,
+        "chosen": tuple(int(index) for index in place[0]) if len(place) else None,
+        "measure": f"{_name_of_error(search, metric)}, "
+        f"{words if scores.shape[1] > 1 else 'one split'}",
+        "tried": table >= 0,
+    }
+
+
+def _metric(search: Any) -> str:
+    if "mean_test_score" in search.cv_results_:
+        return "score"
+    if isinstance(search.refit, str):
+        return search.refit
+    raise InputError(
+        f"The search has several metrics and refit={search.refit!r} names none of them: set refit "
+        "to the one to draw."
+    )
+
+
+def _split_scores(results: Mapping[str, Any], metric: str) -> Array:
+    """Return scores, with one row per candidate and one column per split."""
+    columns: list[Array] = []
+    while f"split{len(columns)}_test_{metric}" in results:
+        columns.append(results[f"split{len(columns)}_test_{metric}"])
+    return np.column_stack(columns).astype(float)
+
+
+def _student(errors: Array) -> tuple[Array, Array, Array]:
+    """Return means over splits and ends of intervals; NaN where a split has no score."""
+    means, n_splits = errors.mean(axis=1), errors.shape[1]
+    if n_splits == 1:
+        return means, means, means
+    lows, highs = np.array([student_interval(row) for row in errors]).T
+    known = errors[~np.isnan(errors)]
+    is_share = bool(np.all((known >= 0) & (known <= 1)))
+    lowest, highest = (0.0, 1.0) if is_share else (-np.inf, np.inf)
+    return means, np.maximum(lows, lowest), np.minimum(highs, highest)
+
+
+def _name_of_error(search: Any, metric: str) -> str:
+    scoring = getattr(search, "scoring", None) if metric == "score" else metric
+    if scoring == "accuracy" or (scoring is None and is_classifier(search.estimator)):
+        return "error"
+    return f"1 − {scoring if isinstance(scoring, str) else 'score'}"
+
+
+def _check_param(param: str | None, searched: Sequence[str], varying: Sequence[str]) -> str:
+    if param is not None:
+        if param not in searched:
+            raise InputError(f"param={param!r} was not searched: use one of {', '.join(searched)}.")
+        return param
+    if len(varying) != 1:
+        raise InputError(
+            f"The search varies {len(varying)} parameters: name one by param, of "
+            f"{', '.join(varying) or 'none'}."
+        )
+    return varying[0]
+
+
+def _table(
+    candidates: Sequence[Mapping[str, Any]], param: str, values: list[Any], others: list[str]
+) -> tuple[NDArray[np.intp], list[str]]:
+    """Return numbers of candidates by setting of the others and value, and names of the settings.
+
+    The number is -1 where there is no candidate.
+    """
+    column = {key_of(value): place for place, value in enumerate(values)}
+    rows: dict[Hashable, list[int]] = {}
+    names: dict[Hashable, str] = {}
+    for number, candidate in enumerate(candidates):
+        if param not in candidate:
+            continue
+        setting = tuple(key_of(candidate[name]) if name in candidate else () for name in others)
+        names[setting] = ", ".join(
+            f"{short}={words_of(candidate[name])}"
+            for name, short in zip(others, _without_steps(others), strict=True)
+            if name in candidate
+        )
+        row = rows.setdefault(setting, [-1] * len(values))
+        row[column[key_of(candidate[param])]] = number
+    return np.array(list(rows.values())), list(names.values())
+
+
+def _least(numbers: NDArray[np.intp], errors: Array) -> int:
+    """Return the candidate with the least error, or any where none has an error."""
+    known = numbers[numbers >= 0].tolist()
+    scored = [number for number in known if not np.isnan(errors[number])]
+    return min(scored or known, key=lambda number: errors[number], default=-1)
+
+
+def _without_steps(names: Sequence[str]) -> list[str]:
+    """Return names without the steps they belong to, where that leaves them different."""
+    short = [name.rpartition("__")[2] for name in names]
+    return short if len(set(short)) == len(short) else list(names)
