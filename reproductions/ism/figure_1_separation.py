@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,31 +22,12 @@ from reproductions.entry import (
     Verdict,
     judge_all,
 )
-from reproductions.ism.maps import N_NEIGHBORS, Roll
-from reproductions.ism.separations import (
-    DISTANCES,
-    FLAT,
-    ISM,
-    OBJECTIVES,
-    SEPARATION_ERROR,
-    SQUARED,
-    STEPS_QUICK,
-    TOLERANCE,
-    TRIVIAL,
-    describe_errors,
-    edge_length,
-    errs_less,
-    mean_of,
-    measure_appended,
-    measure_errors_of,
-    measure_separation,
-    separate,
-    steps_of,
-    worst_separation,
-)
+from reproductions.ism import rolls
+from reproductions.ism.rolls import FLAT, ISM, OBJECTIVES, SQUARED, TRIVIAL, Roll, mean_of
 from reproductions.summary import Summary
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["SEPARATION"]
@@ -55,8 +36,7 @@ N_POINTS, N_DRAWS = 1500, 3
 N_POINTS_QUICK = 200
 RANKS = (3, 2)
 SMALL, USUAL = 0.001, 0.05
-MARGINS = (SMALL, USUAL)
-ANCHOR_MARGINS = (0.0, USUAL)
+MARGINS, ANCHOR_MARGINS = (SMALL, USUAL), (0.0, USUAL)
 AXES, ANCHORS = "axes", "anchors"
 SEARCH = "search of the least rank"
 LEAST_RANK = "least rank"
@@ -67,6 +47,9 @@ SHORTFALL = "largest distance to the margin from the wrong side, in mean edge le
 # distances.
 POSSIBLE = {"none": 0.02, "variance": 0.1}
 IMPOSSIBLE = 1.0  # what the paper's algorithm reaches "very quickly", section 4
+
+VIEWS = {"variance": (22, -66), "none": (26, -62)}  # elevation, azimuth
+SQUEEZED = 0.25  # the strip's length, which would make everything else tiny
 
 PROCEDURE = """
 1,500 points, their 5 nearest neighbours and two classes, as in `figure-1-unfolding`: the paper
@@ -110,13 +93,15 @@ an objective and 0.1 % with the variance term, and as not kept from 1 % on.
 def list_tasks(quick: bool) -> list[Task]:
     """List for each draw a task for each rank and objective, the search and the trivial maps."""
     n_draws = 1 if quick else N_DRAWS
-    size = {"points": N_POINTS_QUICK, "steps": STEPS_QUICK} if quick else {"points": N_POINTS}
+    size = {"points": N_POINTS}
+    if quick:
+        size = {"points": N_POINTS_QUICK, "steps": rolls.STEPS_QUICK}
     settings: list[dict[str, str | int]] = [
         {"map": ISM, "rank": rank, "objective": objective}
         for rank in RANKS
         for objective in OBJECTIVES
     ]
-    settings += [{"map": SEARCH}, {"map": TRIVIAL}, {"map": FLAT}]
+    settings += [{"map": name} for name in (SEARCH, TRIVIAL, FLAT)]
     return [Task({**size, **setting}, seed) for setting in settings for seed in range(n_draws)]
 
 
@@ -124,65 +109,48 @@ def run(task: Task, data_home: Path | None) -> list[Measurement]:
     """Make the maps of a task, and measure them."""
     roll, name = Roll.draw(task), task.setting["map"]
     if name == ISM:
-        return run_maps(task, roll)
+        return _run_maps(task, roll)
     if name == SEARCH:
-        return run_search(task, roll)
+        return _run_search(task, roll)
     coordinates, rank = (roll.X, 4) if name == TRIVIAL else (roll.coordinates, 3)
-    return [
-        measurement
-        for margin in MARGINS
-        for measurement in measure_appended(
-            roll, margin, coordinates, {"rank": rank, "margin": margin}
-        )
-    ]
+    measured = []
+    for margin in MARGINS:
+        setting: Setting = {"rank": rank, "margin": margin}
+        measured += rolls.measure_appended(roll, margin, coordinates, setting)
+    return measured
 
 
-def run_maps(task: Task, roll: Roll) -> list[Measurement]:
+def _run_maps(task: Task, roll: Roll) -> list[Measurement]:
     """Measure the maps of a rank and objective, those of the printed form last."""
     measured: list[Measurement] = []
-    rank, objective = int(task.setting["rank"]), str(task.setting["objective"])
-    seed, steps = task.seed, steps_of(task)
+    own: dict[str, Any] = {name: task.setting[name] for name in ("rank", "objective")}
     for margin in MARGINS:
-        model = separate(
-            roll, rank=rank, margin=margin, objective=objective, seed=seed, steps=steps
-        )
-        measured += measure_separation(model, {"normals": AXES, "margin": margin})
-    start, unit = model.gram_factor_, edge_length(roll)
+        model = rolls.separate(roll, task, margin=margin, **own)
+        measured += rolls.measure_separation(model, {"normals": AXES, "margin": margin})
+    own |= {"normals": ANCHORS, "start": model.gram_factor_}
     for margin in ANCHOR_MARGINS:
-        model = separate(
-            roll,
-            rank=rank,
-            margin=margin,
-            objective=objective,
-            seed=seed,
-            normals=ANCHORS,
-            start=start,
-            steps=steps,
-        )
+        model = rolls.separate(roll, task, margin=margin, **own)
         setting: Setting = {"normals": ANCHORS, "margin": margin}
-        measured += measure_separation(model, setting)
-        lengths = {
-            ANCHOR_LENGTH: float(np.linalg.norm(model.normals_[0])) / unit,
-            SHORTFALL: model.certificate_.shortfall,
-        }
+        length = float(np.linalg.norm(model.normals_[0])) / rolls.edge_length(roll)
         measured += [
-            Measurement(length, setting, name, unit="number") for name, length in lengths.items()
+            *rolls.measure_separation(model, setting),
+            Measurement(length, setting, ANCHOR_LENGTH, unit="number"),
+            Measurement(model.certificate_.shortfall, setting, SHORTFALL, unit="number"),
         ]
     return measured
 
 
-def run_search(task: Task, roll: Roll) -> list[Measurement]:
+def _run_search(task: Task, roll: Roll) -> list[Measurement]:
     """Search for the least rank, and measure the best map of every rank that was tried."""
     model = IsometricSeparationMap(
         margin=USUAL,
         objective="none",
-        n_neighbors=N_NEIGHBORS,
-        tol=TOLERANCE,
-        max_iter=steps_of(task),
+        n_neighbors=rolls.N_NEIGHBORS,
+        tol=rolls.TOLERANCE,
+        max_iter=int(task.setting.get("steps", rolls.STEPS)),
         random_state=task.seed,
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", InfeasibleMapWarning)
+    with warnings.catch_warnings(action="ignore", category=InfeasibleMapWarning):
         search = find_least_rank(model, roll.X, roll.y)
     measured = []
     if search.rank is not None:
@@ -190,8 +158,8 @@ def run_search(task: Task, roll: Roll) -> list[Measurement]:
     for trial in search.trials:
         setting: Setting = {"rank": trial.rank, "margin": USUAL, "objective": "none"}
         wrong = trial.certificate.separation_error
-        measured.append(Measurement(wrong, setting, SEPARATION_ERROR, n_scored=len(roll.y)))
-        measured += measure_errors_of(asdict(trial.certificate.errors), setting)
+        measured.append(Measurement(wrong, setting, rolls.SEPARATION_ERROR, n_scored=len(roll.y)))
+        measured += rolls.measure_errors(asdict(trial.certificate.errors), setting)
     return measured
 
 
@@ -207,37 +175,23 @@ def judge(summary: Summary) -> list[Verdict]:
     ]
 
 
-def draw(summary: Summary, data_home: Path | None = None) -> Figure:
-    """Draw the maps of the first roll."""
-    from reproductions.ism.figure_1_separation_picture import draw_panels
-
-    task = Task(summary.rows[0].setting, 0)
-    return draw_panels(Roll.draw(task), margin=USUAL, seed=0, steps=steps_of(task))
-
-
 def _of(normals: str, rank: int, objective: str, margin: float) -> Setting:
-    return {
-        "map": ISM,
-        "rank": rank,
-        "objective": objective,
-        "normals": normals,
-        "margin": margin,
-    }
+    own: Setting = {"normals": normals, "margin": margin}
+    return {"map": ISM, "rank": rank, "objective": objective, **own}
 
 
 def _judge_plane(summary: Summary) -> Verdict:
-    errors = {
-        name: [mean_of(summary, name, **_of(AXES, 2, o, m)) for o in OBJECTIVES for m in MARGINS]
-        for name in (DISTANCES, SQUARED)
-    }
-    tried = mean_of(summary, SQUARED, map=SEARCH, rank=2)
-    least = min(*errors[SQUARED], tried)
+    errors, squared = (
+        [mean_of(summary, name, **_of(AXES, 2, o, m)) for o in OBJECTIVES for m in MARGINS]
+        for name in rolls.RMS_ERRORS
+    )
+    least = min(*squared, mean_of(summary, SQUARED, map=SEARCH, rank=2))
     return Verdict(
         claim="In 2 dimensions isometry cannot be kept",
         paper="2 % error on local distances",
-        found=f"rms errors {min(errors[DISTANCES]):.2g} to {max(errors[DISTANCES]):.2g} % "
-        f"({min(errors[SQUARED]):.2g} to {max(errors[SQUARED]):.2g} % on squared distances); best "
-        f"of two starts in the search {describe_errors(summary, map=SEARCH, rank=2)}",
+        found=f"rms errors {min(errors):.2g} to {max(errors):.2g} % ({min(squared):.2g} to "
+        f"{max(squared):.2g} % on squared distances); best of two starts in the search "
+        + rolls.describe_errors(summary, map=SEARCH, rank=2),
         verdict="holds" if least >= IMPOSSIBLE else "does not hold",
     )
 
@@ -247,9 +201,8 @@ def _judge_space(summary: Summary) -> Verdict:
     for objective, enough in POSSIBLE.items():
         for margin in MARGINS:
             setting = _of(AXES, 3, objective, margin)
-            texts.append(
-                f"objective {objective}, margin {margin}: {describe_errors(summary, **setting)}"
-            )
+            errors = rolls.describe_errors(summary, **setting)
+            texts.append(f"objective {objective}, margin {margin}: {errors}")
             is_kept.append(mean_of(summary, SQUARED, **setting) <= enough)
     return Verdict(
         claim="In 3 dimensions it is kept",
@@ -260,7 +213,9 @@ def _judge_space(summary: Summary) -> Verdict:
 
 
 def _judge_sides(summary: Summary) -> Verdict:
-    worst = {rank: worst_separation(summary, map=ISM, normals=AXES, rank=rank) for rank in RANKS}
+    worst = {
+        rank: rolls.worst_separation(summary, map=ISM, normals=AXES, rank=rank) for rank in RANKS
+    }
     texts = [f"{100 * error:.2g} % in {rank} dimensions" for rank, error in worst.items()]
     return Verdict(
         claim="The classification error is zero in 2 and in 3 dimensions",
@@ -275,9 +230,11 @@ def _judge_anchors(summary: Summary) -> Verdict:
     for margin in ANCHOR_MARGINS:
         for objective in OBJECTIVES:
             setting = _of(ANCHORS, 3, objective, margin)
-            wrong = mean_of(summary, SEPARATION_ERROR, **setting)
-            length, short = (mean_of(summary, m, **setting) for m in (ANCHOR_LENGTH, SHORTFALL))
-            is_parted.append(worst_separation(summary, **setting) == 0)
+            wrong, length, short = (
+                mean_of(summary, measure, **setting)
+                for measure in (rolls.SEPARATION_ERROR, ANCHOR_LENGTH, SHORTFALL)
+            )
+            is_parted.append(rolls.worst_separation(summary, **setting) == 0)
             texts.append(
                 f"margin {margin:g}, objective {objective}: {100 * wrong:.2g} % (short of the "
                 f"margin by up to {short:.1g} edges), the anchor {length:.2g} edges from the mean"
@@ -294,60 +251,112 @@ def _judge_anchors(summary: Summary) -> Verdict:
 
 
 def _judge_search(summary: Summary) -> Verdict:
-    rows = summary.rows_with(LEAST_RANK)
-    found = list(rows[0].values.values()) if rows else []
+    found = [rank for row in summary.rows_with(LEAST_RANK) for rank in row.values.values()]
     tried = sorted({int(row.setting["rank"]) for row in summary.rows_with(SQUARED, map=SEARCH)})
-    texts = [
-        f"rank {rank} {mean_of(summary, SQUARED, map=SEARCH, rank=rank):.2g} %" for rank in tried
-    ]
+    errors = {rank: mean_of(summary, SQUARED, map=SEARCH, rank=rank) for rank in tried}
+    texts = [f"rank {rank} {error:.2g} %" for rank, error in errors.items()]
     ranks = ", ".join(f"{rank:.0f}" for rank in sorted(set(found))) or "none"
     return Verdict(
         claim="Two classes on the roll need 3 dimensions",
         paper="not possible in 2, possible in 3",
         found=f"least rank in {len(found)} draws: {ranks}; rms errors of squared distances: "
         f"{', '.join(texts)}",
-        verdict="holds" if found and set(found) == {3.0} else "does not hold",
+        verdict="holds" if set(found) == {3.0} else "does not hold",
     )
 
 
 def _judge_trivial(summary: Summary) -> Verdict:
     """Compare with [margin y, arc length, height], of the same rank, and with [margin y, X]."""
-    texts, of_equal_rank, of_data = [], [], []
+    texts, beats_flat, beats_data = [], [], []
     for margin in MARGINS:
         ours = _of(AXES, 3, "none", margin)
         flat: Setting = {"map": FLAT, "margin": margin}
         data: Setting = {"map": TRIVIAL, "margin": margin}
-        of_equal_rank.append(errs_less(summary, ours, flat))
-        of_data.append(errs_less(summary, ours, data))
+        beats_flat.append(rolls.errs_less(summary, ours, flat))
+        beats_data.append(rolls.errs_less(summary, ours, data))
         texts.append(
-            f"margin {margin}: ISM {describe_errors(summary, **ours)}, {FLAT} "
-            f"{describe_errors(summary, **flat)}, {TRIVIAL}, in 4 dimensions, "
-            + describe_errors(summary, **data)
+            f"margin {margin}: ISM {rolls.describe_errors(summary, **ours)}, {FLAT} "
+            f"{rolls.describe_errors(summary, **flat)}, {TRIVIAL}, in 4 dimensions, "
+            + rolls.describe_errors(summary, **data)
         )
-    verdict: Judgement = "does not hold"
-    if all(of_equal_rank):
-        verdict = "holds" if all(of_data) else "partly"
+    beside_data: Judgement = "holds" if all(beats_data) else "partly"
     return Verdict(
         claim="The map keeps distances better than the labels written beside a map",
         paper='not in the paper: "it suffices to add one extra dimension", section 3',
         found=f"rms errors: {'; '.join(texts)}",
-        verdict=verdict,
+        verdict=beside_data if all(beats_flat) else "does not hold",
     )
 
 
+def draw(summary: Summary, data_home: Path | None = None) -> Figure:
+    """Draw both maps of the first roll in space, beside them decision coordinates and spectra."""
+    from matplotlib.figure import Figure
+
+    task = Task(summary.rows[0].setting, 0)
+    roll = Roll.draw(task)
+    names = rolls.OBJECTIVE_NAMES
+    models = {o: rolls.separate(roll, task, rank=3, margin=USUAL, objective=o) for o in names}
+    figure = Figure(figsize=(15.0, 9.0), dpi=100, layout="constrained")
+    left, right = figure.subfigures(1, 2, squeeze=False, width_ratios=[9.6, 5.4])[0]
+    grid = left.add_gridspec(2, 2)
+    for column, (objective, model) in enumerate(models.items()):
+        for row, letters in enumerate(("ef", "gh")):
+            ax: Any = left.add_subplot(grid[row, column], projection="3d")
+            by = "class" if row else "arc length"
+            _draw_space(ax, model, roll, objective, by_class=row == 1)
+            ax.set_title(f"{letters[column]}  ISM {names[objective]}, by {by}", y=0.98)
+    left.supxlabel(
+        "The plane parts the classes. With the variance term the map is a long strip; its length "
+        f"is drawn at {100 * SQUEEZED:.0f} %."
+    )
+    panels = right.subplots(3, 1, height_ratios=[1.0, 1.0, 1.1])
+    for ax, (objective, model) in zip(panels, models.items(), strict=False):
+        _draw_decision(ax, model, roll)
+        ax.set_title(f"Decision coordinate, {names[objective]}")
+    panels[1].set_xlabel("arc length")
+    rolls.draw_spectra(panels[2], {names[o]: model.spectrum_ for o, model in models.items()})
+    return figure
+
+
+def _draw_space(
+    ax: Any, model: IsometricSeparationMap, roll: Roll, objective: str, *, by_class: bool
+) -> None:
+    """Draw a map with its decision axis upright, and the plane that parts the classes."""
+    places = model.gram_factor_[:, [1, 2, 0]]
+    (x_low, y_low, _), (x_high, y_high, _) = places.min(axis=0), places.max(axis=0)
+    corners = np.array([[x_low, x_high], [x_low, x_high]]), np.array([[y_low] * 2, [y_high] * 2])
+    ax.plot_surface(*corners, np.zeros((2, 2)), color=rolls.LINE_GREY, alpha=0.25, linewidth=0)
+    if by_class:
+        rolls.scatter_by_class(ax, places, roll.y, size=9)
+    else:
+        rolls.scatter_by_length(ax, places, roll, size=9)
+    elevation, azimuth = VIEWS[objective]
+    ax.view_init(elev=elevation, azim=azimuth)
+    sizes = np.ptp(places, axis=0)
+    if objective == "variance":
+        sizes[0] *= SQUEEZED
+    ax.set_box_aspect(sizes, zoom=1.15)
+    ax.set(xticklabels=[], yticklabels=[], zticklabels=[])
+
+
+def _draw_decision(ax: Axes, model: IsometricSeparationMap, roll: Roll) -> None:
+    places = np.column_stack([roll.coordinates[:, 0], model.decision_values_])
+    ax.axhline(0, color=rolls.LINE_GREY, linewidth=1)
+    rolls.scatter_by_class(ax, places, roll.y, size=7)
+    # Where the roll begins the second class has no points, and where it ends the first.
+    rolls.name_class(ax, 0, 0.99, 0.04, ha="right")
+    rolls.name_class(ax, 1, 0.01, 0.9, ha="left")
+    ax.spines[["top", "right"]].set_visible(False)
+
+
 def _printed() -> tuple[Printed, ...]:
-    """Return the figures of section 4, beside the programme of eq. 5 at the smallest margin."""
+    """Return the figures of section 4, beside the program of eq. 5 at the smallest margin."""
     items = []
     for rank, error in ((3, 0.01), (2, 2.0)):
         setting = {"points": N_POINTS, **_of(AXES, rank, "variance", SMALL)}
-        items += [
-            Printed(0.0, setting, SEPARATION_ERROR),
-            # The paper does not say on which of the two.
-            *(
-                Printed(error, setting, measure, number=f"error in {rank} dimensions")
-                for measure in (DISTANCES, SQUARED)
-            ),
-        ]
+        items.append(Printed(0.0, setting, rolls.SEPARATION_ERROR))
+        for measure in rolls.RMS_ERRORS:  # the paper does not say on which of the two
+            items.append(Printed(error, setting, measure, number=f"error in {rank} dimensions"))
     return tuple(items)
 
 

@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.svm import SVC
 
 from labelfold.exceptions import InfeasibleMapWarning
 from labelfold.semidefinite import IsometricSeparationMap
 from reproductions.ccdr_2005.figures_1_and_2 import is_separable
 from reproductions.entry import Entry, Judgement, Measurement, Task, Verdict
-from reproductions.ism.figure_1 import SEPARABLE
-from reproductions.ism.figure_1_separation_picture import scatter_by_class
-from reproductions.ism.separations import (
-    ISM,
-    SEPARATION_ERROR,
-    SQUARED,
-    describe_errors,
-    mean_of,
-    measure_separation,
-    worst_separation,
-)
+from reproductions.ism import rolls
+from reproductions.ism.rolls import ISM, SEPARABLE, Array, Classes, mean_of
 from reproductions.summary import Summary
 
 if TYPE_CHECKING:
@@ -34,13 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FIGURE_5"]
 
-Array = NDArray[np.float64]
-
 N_POINTS, N_DRAWS, N_DRAWS_QUICK = 150, 10, 3
-N_STRETCHES, N_NEIGHBORS = 4, 6
+N_STRETCHES = 4
 EXTENT, HEIGHT = 3 * np.pi, 2.0  # one and a half waves
-MARGIN = 0.1
-PENALTY = 1e5  # of the support vector machine: no error is let pass that can be helped
 DATA, SVM = "the curve as it is", "Gaussian SVM"
 KEPT = 0.4  # per cent: "a very low feasibility error", section 4
 LINE = "#4A4A4A"
@@ -58,76 +43,61 @@ low.
 """
 
 
-@dataclass(frozen=True, eq=False)
-class Curve:
-    """Points along a wave, in their order, and their classes."""
-
-    X: Array
-    y: NDArray[np.int64]
-
-
 def list_tasks(quick: bool) -> list[Task]:
     """List one task for each draw of the points."""
     return [Task({}, seed) for seed in range(N_DRAWS_QUICK if quick else N_DRAWS)]
 
 
-def draw_curve(seed: int | None) -> Curve:
-    """Draw points along a wave, one in the middle of each of equal pieces of its length."""
+def draw_curve(seed: int | None) -> tuple[Array, Classes]:
+    """Draw points along a wave, one in the middle of each of equal pieces, and their classes."""
     x = np.linspace(0, EXTENT, 20_001)
     wave = np.column_stack([x, HEIGHT * np.sin(x)])
     lengths = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(wave, axis=0), axis=1)))
     places = np.arange(N_POINTS) + np.random.default_rng(seed).uniform(0.2, 0.8, N_POINTS)
     along = places / N_POINTS
     X = np.column_stack([np.interp(along * lengths[-1], lengths, column) for column in wave.T])
-    return Curve(X, (N_STRETCHES * along).astype(np.int64) % 2)
+    return X, (N_STRETCHES * along).astype(np.int64) % 2
 
 
-def fold(curve: Curve, seed: int | None) -> IsometricSeparationMap:
+def fold(X: Array, y: Classes, seed: int | None) -> IsometricSeparationMap:
     """Map the curve into the plane so that the first axis parts the classes."""
     model = IsometricSeparationMap(
-        2,
-        margin=MARGIN,
-        objective="none",
-        n_neighbors=N_NEIGHBORS,
-        rank=2,
-        random_state=seed,
+        2, margin=0.1, objective="none", n_neighbors=6, rank=2, random_state=seed
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", InfeasibleMapWarning)  # the table tells
-        return model.fit(curve.X, curve.y)
+    # The table shows the errors that were reached.
+    with warnings.catch_warnings(action="ignore", category=InfeasibleMapWarning):
+        return model.fit(X, y)
 
 
-def bend(curve: Curve) -> SVC:
-    """Part the points, where they are, by a curve."""
-    return SVC(C=PENALTY, gamma="scale").fit(curve.X, curve.y)
+def bend(X: Array, y: Classes) -> SVC:
+    """Part the points, where they are, by a curve, letting no avoidable error pass."""
+    return SVC(C=1e5, gamma="scale").fit(X, y)
 
 
 def run(task: Task, data_home: Path | None) -> list[Measurement]:
     """Part one draw in both ways."""
-    curve = draw_curve(task.seed)
-    wrong = float(np.mean(bend(curve).predict(curve.X) != curve.y))
+    X, y = draw_curve(task.seed)
+    wrong = float(np.mean(bend(X, y).predict(X) != y))
     return [
-        Measurement(float(is_separable(curve.X, curve.y)), {"map": DATA}, SEPARABLE),
-        *measure_separation(fold(curve, task.seed), {"map": ISM}),
-        Measurement(wrong, {"map": SVM}, SEPARATION_ERROR, n_scored=len(curve.y)),
+        Measurement(float(is_separable(X, y)), {"map": DATA}, SEPARABLE),
+        *rolls.measure_separation(fold(X, y, task.seed), {"map": ISM}),
+        Measurement(wrong, {"map": SVM}, rolls.SEPARATION_ERROR, n_scored=len(y)),
     ]
 
 
 def judge(summary: Summary) -> list[Verdict]:
     """Judge what the caption says of both."""
     parted = mean_of(summary, SEPARABLE, map=DATA)
-    wrong, by_curve = (worst_separation(summary, map=name) for name in (ISM, SVM))
-    verdict: Judgement = "does not hold"
-    if wrong == 0 and parted == 0:
-        verdict = "holds" if mean_of(summary, SQUARED, map=ISM) <= KEPT else "partly"
+    wrong, by_curve = (rolls.worst_separation(summary, map=name) for name in (ISM, SVM))
+    kept: Judgement = "holds" if mean_of(summary, rolls.SQUARED, map=ISM) <= KEPT else "partly"
     return [
         Verdict(
             claim="ISM picks a straight line and folds the points around it",
             paper="drawing",
             found=f"worst separation error {100 * wrong:.2g} %, rms error of distances "
-            f"{describe_errors(summary, map=ISM)}; a straight line parts the curve as it is in "
-            f"{100 * parted:.0f} % of the draws",
-            verdict=verdict,
+            f"{rolls.describe_errors(summary, map=ISM)}; a straight line parts the curve as it is "
+            f"in {100 * parted:.0f} % of the draws",
+            verdict=kept if wrong == 0 and parted == 0 else "does not hold",
         ),
         Verdict(
             claim="An SVM keeps the points fixed and finds a curve that parts them",
@@ -142,15 +112,14 @@ def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw the first curve above, the fold and the machine's curve below."""
     from matplotlib.figure import Figure
 
-    curve = draw_curve(0)
-    model = fold(curve, 0)
+    X, y = draw_curve(0)
     figure = Figure(figsize=(12.0, 6.8), dpi=100, layout="constrained")
     grid = figure.add_gridspec(2, 4)
     top = figure.add_subplot(grid[0, 1:3])
     left, right = figure.add_subplot(grid[1, :2]), figure.add_subplot(grid[1, 2:])
-    for ax, places in ((top, curve.X), (left, model.gram_factor_[:, ::-1]), (right, curve.X)):
-        ax.plot(*places.T, color="#BDBDBD", linewidth=1, zorder=0)
-        scatter_by_class(ax, places, curve.y, size=22)
+    for ax, places in ((top, X), (left, fold(X, y, 0).gram_factor_[:, ::-1]), (right, X)):
+        ax.plot(*places.T, color=rolls.LIGHT_GREY, linewidth=1, zorder=0)
+        rolls.scatter_by_class(ax, places, y, size=22)
         ax.set_aspect("equal")
         ax.margins(0.06)
         ax.spines[["top", "right"]].set_visible(False)
@@ -158,7 +127,7 @@ def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     left.axhline(0, color=LINE, linewidth=1.5)
     left.set_title("ISM: the straight line is given, and the curve folds around it")
     left.set_ylabel("decision coordinate")
-    _draw_boundary(right, bend(curve))
+    _draw_boundary(right, bend(X, y))
     right.set_title("Gaussian SVM: the points are given, and a curve parts them")
     return figure
 

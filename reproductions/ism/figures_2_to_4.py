@@ -4,47 +4,17 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from labelfold.classify import LeastSquaresClassifier
-from labelfold.datasets import make_swiss_roll
-from labelfold.semidefinite import IsometricSeparationMap, MaximumVarianceUnfolding
-from reproductions.ccdr_2005.figures_1_and_2 import is_separable
-from reproductions.entry import (
-    Entry,
-    Judgement,
-    Measurement,
-    Printed,
-    Setting,
-    Task,
-    Verdict,
-    judge_all,
-)
-from reproductions.ism.figure_1 import LINE_ERROR, SEPARABLE
-from reproductions.ism.maps import N_NEIGHBORS, NEIGHBORS, Array, Roll, unfold
-from reproductions.ism.separations import (
-    DISTANCES,
-    FLAT,
-    ISM,
-    LEAST_ERROR,
-    OBJECTIVES,
-    SEPARATION_ERROR,
-    SQUARED,
-    STEPS_QUICK,
-    TRIVIAL,
-    describe_errors,
-    errs_less,
-    mean_of,
-    measure_appended,
-    measure_separation,
-    separate,
-    steps_of,
-    worst_separation,
-)
+from labelfold.semidefinite import MaximumVarianceUnfolding
+from reproductions.entry import Entry, Measurement, Printed, Setting, Task, Verdict, judge_all
+from reproductions.ism import rolls
+from reproductions.ism.rolls import FLAT, ISM, OBJECTIVES, SQUARED, TRIVIAL, Roll, mean_of
 from reproductions.summary import Summary
 from reproductions.tables import format_estimate
 
@@ -55,7 +25,7 @@ __all__ = ["FIGURE_2", "FIGURE_4"]
 
 N_POINTS, N_DRAWS = 1500, 3
 N_POINTS_QUICK = 250
-N_CLASSES = N_NORMALS = 3
+N_NORMALS = 3
 RANK = 12
 BANDS, RANDOM = "bands", "random"
 FIGURES = {BANDS: "Fig. 2", RANDOM: "Fig. 4"}
@@ -63,8 +33,7 @@ MARGINS = {BANDS: (0.001, 0.05), RANDOM: (0.001, 0.01)}
 WIDE, LOW_RANKS = 0.3, (4, 5)  # below 3 + 3, where the trivial map does not fit
 UNFOLDED, MVU = "[margin y, MVU]", "MVU"
 UNFOLDING_STEPS = 5000  # in 1 or 2 dimensions no map keeps the distances
-COUNTS = (2, 4, 8)
-SHARES = {count: f"share of the first {count} eigenvalues" for count in COUNTS}
+SHARES = {count: f"share of the first {count} eigenvalues" for count in (2, 4, 8)}
 
 # Where a number stands for a word of the paper, this is the number.
 RICH = 0.9  # at most so much of the sum in the first two eigenvalues
@@ -109,28 +78,19 @@ The left part of Fig. 3 is the spectrum of these maps.
 {COMMON}"""
 
 
-def list_band_tasks(quick: bool) -> list[Task]:
-    """List the tasks of Fig. 2."""
-    return _list_tasks(BANDS, quick)
-
-
-def list_random_tasks(quick: bool) -> list[Task]:
-    """List the tasks of Fig. 4."""
-    return _list_tasks(RANDOM, quick)
-
-
-def _list_tasks(classes: str, quick: bool) -> list[Task]:
-    n_draws = 1 if quick else N_DRAWS
-    size = {"points": N_POINTS_QUICK, "steps": STEPS_QUICK} if quick else {"points": N_POINTS}
+def list_tasks(classes: str, quick: bool) -> list[Task]:
+    """List the tasks of Fig. 2, with classes in bands, or of Fig. 4, with random ones."""
+    n_draws, size = N_DRAWS, {"points": N_POINTS}
+    if quick:
+        n_draws, size = 1, {"points": N_POINTS_QUICK, "steps": rolls.STEPS_QUICK}
     settings: list[dict[str, str | int | float]] = [
         {"map": ISM, "rank": RANK, "margin": margin, "objective": objective}
         for margin in MARGINS[classes]
         for objective in OBJECTIVES
     ]
-    settings += [
-        {"map": ISM, "rank": rank, "margin": WIDE, "objective": "none"} for rank in LOW_RANKS
-    ]
-    settings += [{"map": UNFOLDED, "rank": rank, "margin": WIDE} for rank in LOW_RANKS]
+    wide = [{"rank": rank, "margin": WIDE} for rank in LOW_RANKS]
+    settings += [{"map": ISM, **own, "objective": "none"} for own in wide]
+    settings += [{"map": UNFOLDED, **own} for own in wide]
     settings += [
         {"map": name, "margin": margin}
         for name in (FLAT, TRIVIAL)
@@ -144,70 +104,44 @@ def _list_tasks(classes: str, quick: bool) -> list[Task]:
     ]
 
 
-def draw_roll(task: Task) -> Roll:
-    """Draw the roll of a task with its three classes."""
-    pattern: Literal["bands", "random"] = "random" if task.setting["classes"] == RANDOM else "bands"
-    n_points = int(task.setting["points"])
-    return Roll(
-        *make_swiss_roll(n_points, pattern=pattern, n_classes=N_CLASSES, random_state=task.seed)
-    )
-
-
 def run(task: Task, data_home: Path | None) -> list[Measurement]:
     """Make one map of one roll, and measure it."""
-    roll, name = draw_roll(task), task.setting["map"]
+    roll, name = Roll.draw(task), task.setting["map"]
     if name == MVU:
-        return measure_lines(unfold(roll.X, MVU, NEIGHBORS, task.seed).embedding_, roll)
-    margin = float(task.setting["margin"])
+        unfolded = rolls.unfold(roll.X, MVU, rolls.NEIGHBORS, task.seed)
+        return rolls.measure_lines(unfolded.embedding_, roll.y)
     if name == ISM:
-        rank, objective = int(task.setting["rank"]), str(task.setting["objective"])
-        model = separate(
-            roll,
-            rank=rank,
-            margin=margin,
-            objective=objective,
-            seed=task.seed,
-            steps=steps_of(task),
-        )
-        return [*measure_separation(model, {}), *measure_spectrum(model)]
+        own: dict[str, Any] = {n: task.setting[n] for n in ("rank", "margin", "objective")}
+        model = rolls.separate(roll, task, **own)
+        # What the first eigenvalues of the centered Gram matrix hold (ISM Fig. 3).
+        shares = np.cumsum(model.spectrum_) / model.spectrum_.sum()
+        return [
+            *rolls.measure_separation(model, {}),
+            *(
+                Measurement(float(shares[min(count, len(shares)) - 1]), {}, measure)
+                for count, measure in SHARES.items()
+            ),
+        ]
+    margin = float(task.setting["margin"])
     if name == UNFOLDED:
-        n_dimensions = int(task.setting["rank"]) - N_NORMALS
-        return measure_appended(roll, margin, unfold_to(roll, n_dimensions, task.seed), {})
+        coordinates = _unfold_to(roll, int(task.setting["rank"]) - N_NORMALS, task.seed)
+        return rolls.measure_appended(roll, margin, coordinates, {})
     coordinates = roll.coordinates if name == FLAT else roll.X
-    return measure_appended(roll, margin, coordinates, {"rank": N_NORMALS + coordinates.shape[1]})
+    rank = N_NORMALS + coordinates.shape[1]
+    return rolls.measure_appended(roll, margin, coordinates, {"rank": rank})
 
 
-def unfold_to(roll: Roll, n_dimensions: int, seed: int | None) -> Array:
+def _unfold_to(roll: Roll, n_dimensions: int, seed: int | None) -> rolls.Array:
     """Return the unsupervised map of so many dimensions."""
     model = MaximumVarianceUnfolding(
         n_dimensions,
-        n_neighbors=N_NEIGHBORS,
+        n_neighbors=rolls.N_NEIGHBORS,
         rank=n_dimensions,
         max_iter=UNFOLDING_STEPS,
         random_state=seed,
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         return model.fit(roll.X).gram_factor_
-
-
-def measure_spectrum(model: IsometricSeparationMap) -> list[Measurement]:
-    """Measure what the first eigenvalues of the centred Gram matrix hold (ISM Fig. 3)."""
-    shares = np.cumsum(model.spectrum_) / model.spectrum_.sum()
-    return [
-        Measurement(float(shares[min(count, len(shares)) - 1]), {}, measure)
-        for count, measure in SHARES.items()
-    ]
-
-
-def measure_lines(embedding: Array, roll: Roll) -> list[Measurement]:
-    """Measure how straight lines part the classes in a map of two coordinates."""
-    predicted = LeastSquaresClassifier().fit(embedding, roll.y).predict(embedding)
-    parted = [is_separable(embedding, roll.y == value) for value in range(N_CLASSES)]
-    return [
-        Measurement(float(np.mean(predicted != roll.y)), {}, LINE_ERROR, n_scored=len(roll.y)),
-        Measurement(float(np.mean(parted)), {}, SEPARABLE),
-    ]
 
 
 def judge(summary: Summary) -> list[Verdict]:
@@ -226,32 +160,24 @@ def judge(summary: Summary) -> list[Verdict]:
     ]
 
 
-def draw(summary: Summary, data_home: Path | None = None) -> Figure:
-    """Draw the first roll, its unfolding, two decision axes and spectra."""
-    from reproductions.ism.figures_2_to_4_picture import draw_panels
-
-    task = Task(summary.rows[0].setting, 0)
-    margin = MARGINS[str(task.setting["classes"])][1]
-    return draw_panels(draw_roll(task), rank=RANK, margin=margin, seed=0, steps=steps_of(task))
-
-
 def _of_rank_12(objective: str, margin: float) -> Setting:
     return {"map": ISM, "rank": RANK, "objective": objective, "margin": margin}
 
 
 def _judge_unfolding(summary: Summary) -> Verdict:
-    error, parted = (summary.row(name, map=MVU).estimate for name in (LINE_ERROR, SEPARABLE))
+    error = summary.row(rolls.LINE_ERROR, map=MVU).estimate
+    parted = mean_of(summary, rolls.SEPARABLE, map=MVU)
     return Verdict(
         claim="After unfolding with MVU the classes are not linearly separable",
         paper="caption and picture",
-        found=f"a straight line parts {100 * parted.mean:.0f} % of the classes from the others; "
+        found=f"a straight line parts {100 * parted:.0f} % of the classes from the others; "
         f"error of least squares {format_estimate(error)}",
-        verdict="holds" if parted.mean == 0 else "partly" if parted.mean < 1 else "does not hold",
+        verdict="holds" if parted == 0 else "partly" if parted < 1 else "does not hold",
     )
 
 
 def _judge_sides(summary: Summary, classes: str) -> Verdict:
-    worst = worst_separation(summary, map=ISM, rank=RANK)
+    worst = rolls.worst_separation(summary, map=ISM, rank=RANK)
     correct = 100 * (1 - PRINTED_WRONG[classes])
     return Verdict(
         claim="In 12 dimensions 3 hyperplanes part the classes",
@@ -266,11 +192,10 @@ def _judge_distances(summary: Summary, classes: str) -> Verdict:
     for margin in MARGINS[classes]:
         for objective in OBJECTIVES:
             setting = _of_rank_12(objective, margin)
-            larger = max(mean_of(summary, name, **setting) for name in (DISTANCES, SQUARED))
+            larger = max(mean_of(summary, name, **setting) for name in rolls.RMS_ERRORS)
             is_kept.append(larger <= printed)
-            texts.append(
-                f"margin {margin}, objective {objective}: {describe_errors(summary, **setting)}"
-            )
+            errors = rolls.describe_errors(summary, **setting)
+            texts.append(f"margin {margin}, objective {objective}: {errors}")
     return Verdict(
         claim="Distances of neighbours are kept",
         paper=f"{printed} % root mean square error",
@@ -281,32 +206,22 @@ def _judge_distances(summary: Summary, classes: str) -> Verdict:
 
 def _judge_spectrum(summary: Summary, classes: str) -> Verdict:
     margin = MARGINS[classes][1]
-    shares = {
-        objective: [
-            mean_of(summary, measure, **_of_rank_12(objective, margin))
-            for measure in SHARES.values()
-        ]
-        for objective in OBJECTIVES
-    }
-    texts = [
-        f"objective {objective}: "
-        + ", ".join(
-            f"first {count} {100 * share:.1f} %"
-            for count, share in zip(COUNTS, values, strict=True)
-        )
-        for objective, values in shares.items()
-    ]
-    is_rich = {objective: values[0] <= RICH for objective, values in shares.items()}
-    verdict: Judgement = "does not hold"
-    if is_rich["variance"]:
-        verdict = "holds"
-    elif is_rich["none"]:
-        verdict = "partly"
+    texts, is_rich = [], {}
+    for objective in OBJECTIVES:
+        setting = _of_rank_12(objective, margin)
+        shares = {count: mean_of(summary, name, **setting) for count, name in SHARES.items()}
+        is_rich[objective] = shares[2] <= RICH
+        listed = ", ".join(f"first {count} {100 * share:.1f} %" for count, share in shares.items())
+        texts.append(f"objective {objective}: {listed}")
     return Verdict(
         claim="The spectrum is rich",
         paper='"pretty rich", Fig. 3',
         found=f"shares of eigenvalues at margin {margin}: {'; '.join(texts)}",
-        verdict=verdict,
+        verdict="holds"
+        if is_rich["variance"]
+        else "partly"
+        if is_rich["none"]
+        else "does not hold",
         item="Fig. 3",
         why="How rich it is depends on the objective, which the paper does not name here: with the "
         "variance term two eigenvalues hold nearly all.",
@@ -318,10 +233,10 @@ def _judge_trivial(summary: Summary, classes: str) -> Verdict:
     for margin in MARGINS[classes]:
         ours = _of_rank_12("variance", margin)
         trivial: Setting = {"map": TRIVIAL, "margin": margin}
-        is_better.append(errs_less(summary, ours, trivial))
+        is_better.append(rolls.errs_less(summary, ours, trivial))
         texts.append(
-            f"margin {margin}: ISM {describe_errors(summary, **ours)}, {TRIVIAL} "
-            + describe_errors(summary, **trivial)
+            f"margin {margin}: ISM {rolls.describe_errors(summary, **ours)}, {TRIVIAL} "
+            + rolls.describe_errors(summary, **trivial)
         )
     return Verdict(
         claim="ISM in 12 dimensions keeps distances better than the trivial map in 6",
@@ -335,9 +250,10 @@ def _judge_low_ranks(summary: Summary) -> Verdict:
     texts, is_better = [], []
     for rank in LOW_RANKS:
         setting = {"rank": rank, "margin": WIDE}
-        ours, least = (mean_of(summary, m, map=ISM, **setting) for m in (SQUARED, LEAST_ERROR))
+        ours = mean_of(summary, SQUARED, map=ISM, **setting)
+        least = mean_of(summary, rolls.LEAST_ERROR, map=ISM, **setting)
         beside = mean_of(summary, SQUARED, map=UNFOLDED, **setting)
-        wrong = worst_separation(summary, map=ISM, **setting)
+        wrong = rolls.worst_separation(summary, map=ISM, **setting)
         is_better.append(wrong == 0 and ours < beside)
         text = f"rank {rank}: ISM {ours:.3g} %, {UNFOLDED} {beside:.3g} %"
         for row in summary.rows_with(SQUARED, map=FLAT, **setting):
@@ -352,16 +268,51 @@ def _judge_low_ranks(summary: Summary) -> Verdict:
     )
 
 
+def draw(summary: Summary, data_home: Path | None = None) -> Figure:
+    """Draw the first roll, MVU's map of it, two decision axes of each ISM map, and the spectra."""
+    from matplotlib.figure import Figure
+
+    task = Task(summary.rows[0].setting, 0)
+    roll, margin = Roll.draw(task), MARGINS[str(task.setting["classes"])][1]
+    spectra = {}
+    figure = Figure(figsize=(14.0, 9.4), dpi=100, layout="constrained")
+    above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=[1.0, 1.0])[:, 0]
+    grid = above.add_gridspec(1, 2, width_ratios=[1.0, 1.7])
+    ax: Any = above.add_subplot(grid[0], projection="3d")
+    rolls.draw_roll(ax, roll, by_class=True)
+    ax.set_title("The roll with three classes")
+    unfolded = rolls.unfold(roll.X, MVU, rolls.NEIGHBORS, 0)
+    ax = above.add_subplot(grid[1])
+    places = rolls.turn_onto(unfolded.embedding_, roll.coordinates)
+    rolls.scatter_by_class(ax, places, roll.y, size=10)
+    for value in range(3):
+        rolls.name_class(ax, value, 0.09 * value, 1.06, n_classes=3)
+    ax.set(title="Unfolded by MVU", xlabel="arc length", ylabel="height", aspect="equal")
+    ax.spines[["top", "right"]].set_visible(False)
+    *panels, last = below.subplots(1, 3)
+    for ax, (objective, name) in zip(panels, rolls.OBJECTIVE_NAMES.items(), strict=True):
+        model = rolls.separate(roll, task, rank=RANK, margin=margin, objective=objective)
+        spectra[name] = model.spectrum_
+        ax.axhline(0, color=rolls.LINE_GREY, linewidth=1)
+        ax.axvline(0, color=rolls.LINE_GREY, linewidth=1)
+        rolls.scatter_by_class(ax, model.decision_values_[:, :2], roll.y, size=9)
+        ax.set_title(f"ISM in {RANK} dimensions, {name}")
+        ax.set(xlabel="decision coordinate of class 1", ylabel="decision coordinate of class 2")
+        ax.spines[["top", "right"]].set_visible(False)
+    rolls.draw_spectra(last, {**spectra, MVU: unfolded.spectrum_})
+    return figure
+
+
 def _printed(classes: str) -> tuple[Printed, ...]:
-    """Return the captions' figures, beside the programme of eq. 5 at the smallest margin."""
+    """Return the captions' figures, beside the program of eq. 5 at the smallest margin."""
     own = _of_rank_12("variance", MARGINS[classes][0])
     setting: Setting = {"points": N_POINTS, "classes": classes, **own}
     error = PRINTED_ERRORS[classes]
     wrong = "0.16 % (text), 0.17 % (caption)" if classes == RANDOM else ""
     return (
-        Printed(PRINTED_WRONG[classes], setting, SEPARATION_ERROR, wrong),
+        Printed(PRINTED_WRONG[classes], setting, rolls.SEPARATION_ERROR, wrong),
         # The paper does not say on which of the two.
-        *(Printed(error, setting, measure, number="error") for measure in (DISTANCES, SQUARED)),
+        *(Printed(error, setting, measure, number="error") for measure in rolls.RMS_ERRORS),
     )
 
 
@@ -370,7 +321,7 @@ FIGURE_2 = Entry(
     title="Three classes in bands, mapped to 12 dimensions (Fig. 2, and Fig. 3 right)",
     procedure=PROCEDURE_2,
     edition=1,
-    tasks=list_band_tasks,
+    tasks=partial(list_tasks, BANDS),
     run=run,
     judge=judge,
     printed=_printed(BANDS),
@@ -382,7 +333,7 @@ FIGURE_4 = Entry(
     title="Three random classes, mapped to 12 dimensions (Fig. 4, and Fig. 3 left)",
     procedure=PROCEDURE_4,
     edition=1,
-    tasks=list_random_tasks,
+    tasks=partial(list_tasks, RANDOM),
     run=run,
     judge=judge,
     printed=_printed(RANDOM),

@@ -1,4 +1,4 @@
-"""What the MAGIC experiments share: draws, features, maps and support vector machines."""
+"""What the MAGIC experiments of ISM run: draws, features, maps and support vector machines."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import RidgeCV
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
 from sklearn.svm import SVC
@@ -21,57 +22,33 @@ from labelfold.labels import hide_labels
 from labelfold.semidefinite import IsometricSeparationMap, MaximumVarianceUnfolding
 from reproductions.data import load_magic
 from reproductions.entry import Measurement
-from reproductions.summary import Summary, SummaryRow
-
-__all__ = [
-    "BEST_CASE",
-    "CROSS_VALIDATED",
-    "DISTANCE_ERROR",
-    "HARD",
-    "QUANTILE",
-    "RAW",
-    "SCORE",
-    "SOFT",
-    "STANDARDISED",
-    "WRONG_SIDE",
-    "Magic",
-    "best_case",
-    "make_map",
-    "measure_map",
-    "rows_of",
-    "search_machine",
-    "search_map",
-    "try_machines",
-    "unfold",
-]
 
 Array = NDArray[np.float64]
 
 SCORE = "score"
 BEST_CASE, CROSS_VALIDATED = "best case", "cross-validated"
-RAW, STANDARDISED, QUANTILE = "raw", "standardised", "quantile"
+FEATURES = RAW, STANDARDISED, QUANTILE = "raw", "standardised", "quantile"
 HARD, SOFT = "hard", "soft"
+MAPS = {HARD: RAW, SOFT: QUANTILE}  # the paper's and ours, with their features
 DISTANCE_ERROR = "rms error of squared distances, in %"
 WRONG_SIDE = "labels on the wrong side"
-FIRST_SEED = 1000  # of the draws: settings of our own were found on others
 N_QUANTILES = 1000
 STEPS_OF_A_MACHINE = 50_000  # high powers of raw features would never end
 
 
 @dataclass(frozen=True, eq=False)
 class Magic:
-    """A draw: the first rows are labelled, the others are scored."""
+    """A draw: the first rows are labeled, the others are scored."""
 
     X: Array
     y: NDArray[Any]
     n_labeled: int
 
     @classmethod
-    def draw(cls, n_labeled: int, n_scored: int, seed: int | None, data_home: Path | None) -> Magic:
+    def draw(cls, n_labeled: int, n_scored: int, seed: int, data_home: Path | None) -> Magic:
         """Draw rows of MAGIC without replacement."""
         X, y = _load(data_home)
-        rng = np.random.default_rng(FIRST_SEED + (seed or 0))
-        rows = rng.permutation(len(y))[: n_labeled + n_scored]
+        rows = np.random.default_rng(seed).permutation(len(y))[: n_labeled + n_scored]
         return cls(X[rows], y[rows], n_labeled)
 
     @property
@@ -84,7 +61,7 @@ class Magic:
         if kind == STANDARDISED:
             return np.asarray(StandardScaler().fit_transform(self.X))
         if kind == QUANTILE:
-            # Of all rows: where there are more than 10,000 it would draw some, from no seed.
+            # Of all rows: beyond 10,000 it would draw some of them, without a seed.
             sizes = {"n_quantiles": min(N_QUANTILES, len(self.X)), "subsample": len(self.X)}
             return np.asarray(QuantileTransformer(**sizes).fit_transform(self.X))
         return self.X
@@ -117,16 +94,24 @@ def make_map(labels: str, **parameters: Any) -> IsometricSeparationMap:
     return IsometricSeparationMap(**{**common, **own, **parameters})
 
 
-def measure_map(draw: Magic, X: Array, model: IsometricSeparationMap) -> list[Measurement]:
+def fit_quietly(model: Any, *data: Any) -> Any:
+    """Fit a model whose limit of steps may end it early: the table shows the errors."""
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
+        return model.fit(*data)
+
+
+def measure_map(draw: Magic, features: str, model: IsometricSeparationMap) -> list[Measurement]:
     """Fit a map, and measure its classes and its certificate."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the errors stand in the table
-        model.fit(X, draw.partial)
-    errors = model.certificate_.errors
+    fit_quietly(model, draw.features(features), draw.partial)
+    return [draw.measured(draw.score(model.transduction_)), *measure_certificate(model)]
+
+
+def measure_certificate(model: IsometricSeparationMap) -> list[Measurement]:
+    """Measure distances and labels of a fitted map."""
+    found = model.certificate_
     return [
-        draw.measured(draw.score(model.transduction_)),
-        Measurement(100 * errors.rms_squared, {}, DISTANCE_ERROR, unit="number"),
-        Measurement(model.certificate_.separation_error, {}, WRONG_SIDE),
+        Measurement(100 * found.errors.rms_squared, {}, DISTANCE_ERROR, unit="number"),
+        Measurement(found.separation_error, {}, WRONG_SIDE),
     ]
 
 
@@ -136,9 +121,7 @@ def search_map(
     """Score the map that cross-validation on the labels chooses, on quantile features."""
     folds = LabeledKFold(n_folds, shuffle=True, random_state=0)
     search = TransductiveSearchCV(model, grid, cv=folds)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        search.fit(draw.features(QUANTILE), draw.partial)
+    fit_quietly(search, draw.features(QUANTILE), draw.partial)
     chosen = [
         Measurement(float(value), {"choice": CROSS_VALIDATED}, f"chosen {name}", unit="choice")
         for name, value in search.best_params_.items()
@@ -149,18 +132,41 @@ def search_map(
 def unfold(draw: Magic) -> list[Measurement]:
     """Unfold all rows in 5 dimensions, in at most ten minutes."""
     model = MaximumVarianceUnfolding(5, rank=5, max_iter=3000, max_time=600, random_state=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(draw.features(STANDARDISED))
+    fit_quietly(model, draw.features(STANDARDISED))
     error = 100 * model.certificate_.errors.rms_squared
     return [Measurement(error, {}, DISTANCE_ERROR, unit="number")]
+
+
+def map_with_one_neighbor(draw: Magic) -> list[Measurement]:
+    """Map all rows, all of them labeled, each with its nearest neighbor only."""
+    model = make_map(HARD, n_neighbors=1, margin=0.001, rank=12, tol=1e-3)
+    with warnings.catch_warnings(action="ignore"):  # of bridges; the table shows the errors
+        model.fit(draw.features(STANDARDISED), draw.y)
+    return measure_certificate(model)
+
+
+def learn_kernel(draw: Magic, model: IsometricSeparationMap) -> list[Measurement]:
+    """Give the K of a map to a support vector machine, beside the map and its ridge start."""
+    n, (map_score, *_) = draw.n_labeled, measure_map(draw, QUANTILE, model)
+    K = model.gram_factor_ @ model.gram_factor_.T
+    machine = SVC(kernel="precomputed").fit(K[:n, :n], draw.y[:n])
+    # The scores from which separation maps begin with start="ridge".
+    X, sides = draw.features(QUANTILE), np.where(draw.y[:n] == model.classes_[1], 1.0, -1.0)
+    size = float(np.sum(np.var(X[:n], axis=0))) * n / X.shape[1]
+    ridge = RidgeCV(alphas=np.logspace(-4, 2, 13) * size).fit(X[:n], sides)
+    by_ridge = model.classes_[(ridge.predict(X) > 0).astype(int)]
+    return [
+        draw.measured(map_score.value, method="side of the map"),
+        draw.measured(draw.score(machine.predict(K[n:, :n])), method="K as kernel"),
+        draw.measured(draw.score(by_ridge), method="ridge"),
+    ]
 
 
 def make_machine(X: Array, kernel: str, parameter: float, C: float) -> SVC:
     """Return a support vector machine for rows X, with kernels as in SVM-light.
 
-    But that products in polynomials are relative to the rows' mean square: the eighth power of raw
-    ones is not a number any more.
+    Except that products in polynomials are relative to the rows' mean square: the eighth power of
+    raw ones overflows.
     """
     size = float(np.mean(np.sum(X**2, axis=1)))
     power = {"degree": int(parameter), "gamma": 1 / size, "coef0": 1.0}
@@ -181,34 +187,18 @@ def try_machines(
     """Score machines with the penalty that is best on the scored rows, as the paper did."""
     X, n = draw.features(features), draw.n_labeled
     for kernel, parameter in kernels:
-        scores = []
-        for C in penalties:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                machine = make_machine(X, kernel, parameter, C).fit(X[:n], draw.y[:n])
-            scores.append(draw.score(machine.predict(X[n:])))
-        yield draw.measured(max(scores), kernel=kernel, parameter=parameter, choice=BEST_CASE)
+        machines = [make_machine(X, kernel, parameter, C) for C in penalties]
+        fitted = [fit_quietly(machine, X[:n], draw.y[:n]) for machine in machines]
+        best = max(draw.score(machine.predict(X[n:])) for machine in fitted)
+        yield draw.measured(best, kernel=kernel, parameter=parameter, choice=BEST_CASE)
 
 
 def search_machine(
     draw: Magic, features: str, kernel: str, grid: dict[str, Any], *, n_folds: int
 ) -> Measurement:
-    """Score the machine that cross-validation on the labelled rows chooses."""
+    """Score the machine that cross-validation on the labeled rows chooses."""
     X, n = draw.features(features), draw.n_labeled
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=0)
-    machine = make_machine(X[:n], kernel, 1.0, 1.0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        search = GridSearchCV(machine, grid, cv=folds).fit(X[:n], draw.y[:n])
-    score = draw.score(search.predict(X[n:]))
-    return draw.measured(score, kernel=kernel, choice=CROSS_VALIDATED)
-
-
-def best_case(rows: Sequence[SummaryRow]) -> SummaryRow | None:
-    """Return the row of the highest mean: the paper's reading of a table."""
-    return max(rows, key=lambda row: row.estimate.mean, default=None)
-
-
-def rows_of(summary: Summary, **setting: str | int | float) -> list[SummaryRow]:
-    """Return the rows of scores."""
-    return summary.rows_with(SCORE, **setting)
+    search = GridSearchCV(make_machine(X[:n], kernel, 1.0, 1.0), grid, cv=folds)
+    fit_quietly(search, X[:n], draw.y[:n])
+    return draw.measured(draw.score(search.predict(X[n:])), kernel=kernel, choice=CROSS_VALIDATED)

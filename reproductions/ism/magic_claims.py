@@ -1,80 +1,98 @@
-"""What ISM concludes from its MAGIC tables, and what ours say to that."""
+"""What ISM concludes from its MAGIC tables, what ours say to that, and their picture."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.stats import spearmanr
 
+from reproductions.curves import OKABE_ITO, new_figure
 from reproductions.entry import OF_THE_TEXT, Judgement, Setting, Verdict
-from reproductions.ism.magic import (
-    BEST_CASE,
-    DISTANCE_ERROR,
-    HARD,
-    QUANTILE,
-    RAW,
-    SOFT,
-    STANDARDISED,
-    WRONG_SIDE,
-    best_case,
-    rows_of,
-)
+from reproductions.ism import magic
+from reproductions.ism.magic import BEST_CASE, HARD, MAPS, QUANTILE, RAW, SOFT, STANDARDISED
 from reproductions.summary import Summary, SummaryRow
 from reproductions.tables import format_estimate
 
-__all__ = [
-    "judge_dimension",
-    "judge_kernels",
-    "judge_linear",
-    "judge_machines",
-    "judge_neighbors",
-    "judge_training",
-    "judge_unfolding",
-]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 CLEAR, SLIGHT = 0.5, 0.2  # of a rank correlation
 SOURCES = {HARD: "text, section 5", SOFT: "not in the paper, whose labels are hard"}
+KERNELS = ("linear", "Gaussian", "polynomial")
+COLORS = {RAW: OKABE_ITO[0], STANDARDISED: OKABE_ITO[2], QUANTILE: OKABE_ITO[5]}
 
 
-def judge_machines(summary: Summary, of_map: float, of_machine: float, why: str) -> list[Verdict]:
-    """Judge maps against support vector machines, as the paper's tables do and honestly.
+def judge(
+    summary: Summary, *, items: tuple[str, str], printed: tuple[float, float], why: str
+) -> list[Verdict]:
+    """Judge what the paper concludes from a table of maps and one of machines.
 
-    Parameters
-    ----------
-    summary : Summary
-        The results.
-    of_map, of_machine : float
-        The best scores that the paper prints.
-    why : str
-        Why the paper's order does not come out, if it does not.
+    `printed` has the best scores of both, and `why` says why their order does not come out. A part
+    that was not run, as in quick runs, is not judged.
     """
-    verdicts = []
-    grid = best_case(rows_of(summary, part="grid", labels=HARD))
-    machine = best_case(rows_of(summary, part="machines", choice=BEST_CASE, features=RAW))
-    if grid is not None and machine is not None:
-        is_above = of_map > of_machine
-        claim = f"The best map scores {'more' if is_above else 'less'} than the best machine"
-        paper = f"{100 * of_map:.2f} % against {100 * of_machine:.2f} %, both best cases"
-        verdict = _compare(f"{claim}, raw features", paper, grid, machine, is_above=is_above)
-        verdicts.append(replace(verdict, why=why))
-    soft = best_case(rows_of(summary, part="grid", labels=SOFT))
-    machine = best_case(rows_of(summary, part="machines", choice=BEST_CASE))
-    if soft is not None and machine is not None:
-        claim = "The best soft map scores more than the best machine, any features"
-        verdicts.append(_compare(claim, "not in the paper", soft, machine))
-    chosen = best_case(rows_of(summary, part="chosen"))
+    of_maps = [
+        *_judge_machines(summary, *printed, why),
+        *_judge_linear(summary, why),
+        *_judge_growth(summary, "dimension", "The score grows with the dimension"),
+        *_judge_growth(summary, "neighbors", "The score grows with the neighbours k"),
+    ]
+    of_text = [
+        *_judge_training(summary),
+        *_judge_one_neighbor(summary),
+        *_judge_unfolding(summary),
+        *_judge_kernel(summary),
+    ]
+    return [
+        *(replace(verdict, item=items[0]) for verdict in of_maps),
+        *(replace(verdict, item=items[1]) for verdict in _judge_kernels(summary)),
+        *(replace(verdict, item=OF_THE_TEXT) for verdict in of_text),
+    ]
+
+
+def _judge_machines(summary: Summary, of_map: float, of_machine: float, why: str) -> list[Verdict]:
+    """Judge maps against support vector machines, as the paper's tables do and honestly."""
+    is_above = of_map > of_machine
+    word = "more" if is_above else "less"
+    verdict = _compare(
+        f"The best map scores {word} than the best machine, raw features",
+        _best(summary, part="grid", labels=HARD),
+        _best(summary, part="machines", choice=BEST_CASE, features=RAW),
+        is_above=is_above,
+    )
+    paper = f"{100 * of_map:.2f} % against {100 * of_machine:.2f} %, both best cases"
+    verdicts = [replace(one, paper=paper, why=why) for one in verdict]
+    verdicts += _compare(
+        "The best soft map scores more than the best machine, any features",
+        _best(summary, part="grid", labels=SOFT),
+        _best(summary, part="machines", choice=BEST_CASE),
+    )
     for features in (STANDARDISED, QUANTILE):
-        rows = rows_of(summary, part="machine chosen", features=features, kernel="Gaussian")
-        if chosen is not None and rows:
-            claim = (
-                f"Cross-validated, a map scores more than a Gaussian machine on {features} features"
-            )
-            verdicts.append(_compare(claim, "not in the paper", chosen, rows[0]))
+        claim = "Cross-validated, a map scores more than a Gaussian machine on"
+        verdicts += _compare(
+            f"{claim} {features} features",
+            _best(summary, part="chosen"),
+            _best(summary, part="machine chosen", features=features, kernel="Gaussian"),
+        )
     return verdicts
 
 
-def judge_kernels(summary: Summary, item: str) -> list[Verdict]:
+def _compare(
+    claim: str, first: SummaryRow | None, second: SummaryRow | None, *, is_above: bool = True
+) -> list[Verdict]:
+    """Judge whether a map scores more than a machine, or less, where both were run."""
+    if first is None or second is None:
+        return []
+    agrees = (first.estimate.mean > second.estimate.mean) == is_above
+    found = f"map {_describe(first)}, machine {_describe(second)}"
+    return [Verdict(claim, "not in the paper", found, "holds" if agrees else "does not hold")]
+
+
+def _judge_kernels(summary: Summary) -> list[Verdict]:
     """Judge whether Gaussian machines are the best, on the paper's features and on any."""
     verdicts = []
     readings: tuple[tuple[str, Setting, str], ...] = (
@@ -93,9 +111,11 @@ def judge_kernels(summary: Summary, item: str) -> list[Verdict]:
         ),
     )
     for reading, features, why in readings:
-        rows = rows_of(summary, part="machines", choice=BEST_CASE, **features)
-        gaussian = best_case([row for row in rows if row.setting["kernel"] == "Gaussian"])
-        other = best_case([row for row in rows if row.setting["kernel"] != "Gaussian"])
+        gaussian, *others = (
+            _best(summary, part="machines", choice=BEST_CASE, kernel=kernel, **features)
+            for kernel in ("Gaussian", "linear", "polynomial")
+        )
+        other = _highest([row for row in others if row is not None])
         if gaussian is None or other is None:
             continue
         is_best = gaussian.estimate.mean > other.estimate.mean
@@ -103,20 +123,74 @@ def judge_kernels(summary: Summary, item: str) -> list[Verdict]:
             Verdict(
                 claim="Of the machines, Gaussian ones score most",
                 paper="text, section 5",
-                found=f"{format_estimate(gaussian.estimate)} ({_describe(gaussian)}), others "
-                f"{format_estimate(other.estimate)} ({_describe(other)})",
+                found=f"{_describe(gaussian)}, others {_describe(other)}",
                 verdict="holds" if is_best else "does not hold",
                 reading=reading,
-                item=item,
                 why=why,
             )
         )
     return verdicts
 
 
-def judge_training(summary: Summary) -> list[Verdict]:
-    """Judge whether no labelled point is on the wrong side."""
-    rows = summary.rows_with(WRONG_SIDE, part="grid", labels=HARD)
+def _judge_linear(summary: Summary, why: str) -> list[Verdict]:
+    """Judge whether every map is better than the linear machine.
+
+    The polynomial of degree 1 is linear too, and trains on raw features, where the linear kernel
+    exhausts its steps.
+    """
+    verdicts = []
+    for labels, features in MAPS.items():
+        cells = _scores(summary, part="grid", labels=labels)
+        common: Setting = {"part": "machines", "features": features, "choice": BEST_CASE}
+        linear = _highest(
+            _scores(summary, kernel="linear", **common)
+            + _scores(summary, kernel="polynomial", parameter=1.0, **common)
+        )
+        if not cells or linear is None:
+            continue
+        better = float(np.mean([row.estimate.mean > linear.estimate.mean for row in cells]))
+        verdicts.append(
+            Verdict(
+                claim=f"ISM is always better than the linear machine ({labels} labels)",
+                paper=SOURCES[labels],
+                found=f"{100 * better:.0f} % of {len(cells)} cells are above the linear machine's "
+                f"best case, {_describe(linear)}",
+                verdict="holds" if better == 1 else "partly" if better > 0.5 else "does not hold",
+                why=why,
+            )
+        )
+    return verdicts
+
+
+def _judge_growth(summary: Summary, name: str, claim: str) -> list[Verdict]:
+    verdicts = []
+    for labels in MAPS:
+        cells = _scores(summary, part="grid", labels=labels)
+        if len({row.setting[name] for row in cells}) < 3:
+            continue
+        scores = [row.estimate.mean for row in cells]
+        values = [float(row.setting[name]) for row in cells]
+        found = float(spearmanr(values, scores).statistic)
+        printed = [row.printed.value for row in cells if row.printed and row.printed.value]
+        of_paper = ""
+        if len(printed) == len(cells):
+            of_paper = f" (in the paper's table {spearmanr(values, printed).statistic:.2f})"
+        below: Judgement = "partly" if found >= SLIGHT else "does not hold"
+        verdicts.append(
+            Verdict(
+                claim=f"{claim} ({labels} labels)",
+                paper=SOURCES[labels],
+                found=f"rank correlation {found:.2f} over {len(cells)} cells{of_paper}; scores "
+                f"from {100 * min(scores):.1f} to {100 * max(scores):.1f} %",
+                verdict="holds" if found >= CLEAR else below,
+                why="In the paper's own table scores do not clearly follow it either.",
+            )
+        )
+    return verdicts
+
+
+def _judge_training(summary: Summary) -> list[Verdict]:
+    rows = summary.rows_with(magic.WRONG_SIDE, part="grid", labels=HARD)
     if not rows:
         return []
     worst = max(max(row.values.values()) for row in rows)
@@ -126,117 +200,132 @@ def judge_training(summary: Summary) -> list[Verdict]:
             paper="always zero training error, section 3",
             found=f"at most {100 * worst:.2g} % on the wrong side, over {len(rows)} cells",
             verdict="holds" if worst == 0 else "does not hold",
-            item=OF_THE_TEXT,
         )
     ]
 
 
-def judge_linear(summary: Summary, why: str) -> list[Verdict]:
-    """Judge whether every map is better than the linear machine.
-
-    The polynomial of degree 1 is linear too, and trains on raw features, where the linear kernel
-    exhausts its steps.
-    """
-    verdicts = []
-    for labels, features in ((HARD, RAW), (SOFT, QUANTILE)):
-        cells = rows_of(summary, part="grid", labels=labels)
-        machines = rows_of(summary, part="machines", features=features, choice=BEST_CASE)
-        linear = best_case([row for row in machines if _is_linear(row)])
-        if not cells or linear is None:
-            continue
-        better = float(np.mean([row.estimate.mean > linear.estimate.mean for row in cells]))
-        verdict: Judgement = (
-            "holds" if better == 1 else "partly" if better > 0.5 else "does not hold"
-        )
-        verdicts.append(
-            Verdict(
-                claim=f"ISM is always better than the linear machine ({labels} labels)",
-                paper=SOURCES[labels],
-                found=f"{100 * better:.0f} % of {len(cells)} cells are above the linear machine's "
-                f"best case, {format_estimate(linear.estimate)} ({_describe(linear)})",
-                verdict=verdict,
-                why=why,
-            )
-        )
-    return verdicts
-
-
-def judge_dimension(summary: Summary) -> list[Verdict]:
-    """Judge whether scores grow with the dimension."""
-    return _judge_growth(summary, "dimension", "The score grows with the dimension")
-
-
-def judge_neighbors(summary: Summary) -> list[Verdict]:
-    """Judge whether scores grow with the neighbours."""
-    return _judge_growth(summary, "neighbors", "The score grows with the neighbours k")
-
-
-def judge_unfolding(summary: Summary) -> list[Verdict]:
-    """Judge whether unfolding in 5 dimensions keeps distances."""
-    rows = summary.rows_with(DISTANCE_ERROR, part="unfolded")
-    if not rows:
+def _judge_one_neighbor(summary: Summary) -> list[Verdict]:
+    errors = summary.rows_with(magic.DISTANCE_ERROR, part="one neighbour")
+    wrong = summary.rows_with(magic.WRONG_SIDE, part="one neighbour")
+    if not errors or not wrong:
         return []
-    error = rows[0].estimate.mean
+    worst, most = max(errors[0].values.values()), max(wrong[0].values.values())
+    return [
+        Verdict(
+            claim="With one neighbour a map that separates always exists",
+            paper="text, section 3",
+            found=f"all 1,000 labelled: {100 * most:.2g} % on the wrong side, squared distances "
+            f"kept to {worst:.2g} % in the worst draw",
+            verdict="holds" if most == 0 and worst <= 0.1 else "does not hold",
+        )
+    ]
+
+
+def _judge_unfolding(summary: Summary) -> list[Verdict]:
+    rows = summary.rows_with(magic.DISTANCE_ERROR, part="unfolded")
     return [
         Verdict(
             claim="MVU reduces MAGIC to 5 dimensions",
             paper="text, section 5, of the whole data set",
             found=f"rank 5, 5 neighbours: squared distances kept to {error:.2g} %",
             verdict="holds" if error <= 1 else "partly" if error <= 5 else "does not hold",
-            item=OF_THE_TEXT,
+        )
+        for error in (row.estimate.mean for row in rows)
+    ]
+
+
+def _judge_kernel(summary: Summary) -> list[Verdict]:
+    found = {
+        str(row.setting["method"]): row.estimate
+        for name in ("K as kernel", "side of the map", "ridge")
+        for row in _scores(summary, part="kernel", method=name)
+    }
+    if not found:
+        return []
+    machine, side = found["K as kernel"].mean, found["side of the map"].mean
+    is_close = np.isclose(machine, side, atol=0.02)
+    return [
+        Verdict(
+            claim="The learnt K serves as the kernel of a support vector machine",
+            paper="abstract",
+            found="; ".join(f"{name} {format_estimate(score)}" for name, score in found.items()),
+            verdict="holds" if machine >= side or is_close else "does not hold",
         )
     ]
 
 
-def _judge_growth(summary: Summary, name: str, claim: str) -> list[Verdict]:
-    verdicts = []
-    for labels in (HARD, SOFT):
-        cells = rows_of(summary, part="grid", labels=labels)
-        if len({row.setting[name] for row in cells}) < 3:
-            continue
-        scores = [row.estimate.mean for row in cells]
-        values = [float(row.setting[name]) for row in cells]
-        printed = [
-            row.printed.value
-            for row in cells
-            if row.printed is not None and row.printed.value is not None
-        ]
-        found = float(spearmanr(values, scores).statistic)
-        of_paper = ""
-        if len(printed) == len(cells):
-            of_paper = f" (in the paper's table {spearmanr(values, printed).statistic:.2f})"
-        verdict: Judgement = "partly" if found >= SLIGHT else "does not hold"
-        verdicts.append(
-            Verdict(
-                claim=f"{claim} ({labels} labels)",
-                paper=SOURCES[labels],
-                found=f"rank correlation {found:.2f} over {len(cells)} cells{of_paper}; scores "
-                f"from {100 * min(scores):.1f} to {100 * max(scores):.1f} %",
-                verdict="holds" if found >= CLEAR else verdict,
-                why="In the paper's own table scores do not clearly follow it either.",
-            )
-        )
-    return verdicts
+def _scores(summary: Summary, **setting: str | int | float) -> list[SummaryRow]:
+    return summary.rows_with(magic.SCORE, **setting)
 
 
-def _is_linear(row: SummaryRow) -> bool:
-    kernel, degree = row.setting["kernel"], row.setting["parameter"]
-    return kernel == "linear" or (kernel == "polynomial" and degree == 1)
+def _best(summary: Summary, **setting: str | int | float) -> SummaryRow | None:
+    """Return the row of the highest mean score: the paper's reading of a table."""
+    return _highest(_scores(summary, **setting))
 
 
-def _compare(
-    claim: str, paper: str, first: SummaryRow, second: SummaryRow, *, is_above: bool = True
-) -> Verdict:
-    agrees = (first.estimate.mean > second.estimate.mean) == is_above
-    return Verdict(
-        claim=claim,
-        paper=paper,
-        found=f"map {format_estimate(first.estimate)} ({_describe(first)}), machine "
-        f"{format_estimate(second.estimate)} ({_describe(second)})",
-        verdict="holds" if agrees else "does not hold",
-    )
+def _highest(rows: Sequence[SummaryRow]) -> SummaryRow | None:
+    return max(rows, key=lambda row: row.estimate.mean, default=None)
 
 
 def _describe(row: SummaryRow) -> str:
     hidden = ("part", "labels", "choice")
-    return ", ".join(f"{name} {value}" for name, value in row.setting.items() if name not in hidden)
+    facts = [f"{name} {value}" for name, value in row.setting.items() if name not in hidden]
+    return f"{format_estimate(row.estimate)} ({', '.join(facts)})"
+
+
+def draw(summary: Summary, data_home: Path | None = None) -> Figure:
+    """Draw maps to the left and machines to the right, on one scale; the paper as diamonds."""
+    figure = new_figure(2, width=7.0)
+    maps, machines = figure.axes
+    _draw_maps(maps, summary)
+    _draw_machines(machines, summary)
+    maps.set_ylabel("score on rows without a label, %")
+    low = min(ax.get_ylim()[0] for ax in figure.axes)
+    high = max(ax.get_ylim()[1] for ax in figure.axes)
+    for ax in figure.axes:
+        ax.set_ylim(low, high)
+        ax.legend(frameon=False, loc="lower right", fontsize=9)
+    return figure
+
+
+def _draw_maps(ax: Axes, summary: Summary) -> None:
+    names: list[str] = []
+    for labels, features in MAPS.items():
+        rows = _scores(summary, part="grid", labels=labels)
+        names = [f"{row.setting['neighbors']}, {row.setting['dimension']}" for row in rows]
+        for place, row in enumerate(rows):
+            title = f"{labels} labels, {features} features" if place == 0 else ""
+            _draw_row(ax, place, row, COLORS[features], title)
+    for row in _scores(summary, part="chosen"):
+        _draw_row(ax, len(names), row, COLORS[QUANTILE], "", marker="s")
+        names.append("chosen")
+    ax.set_xticks(range(len(names)), names, rotation=60, ha="right")
+    ax.set_xlabel("neighbours, dimension; chosen by cross-validation")
+    ax.set_title("Separation maps; diamonds: the paper", fontsize=11)
+
+
+def _draw_machines(ax: Axes, summary: Summary) -> None:
+    for shift, (features, color) in enumerate(COLORS.items()):
+        for place, kernel in enumerate(KERNELS):
+            at = place + 0.25 * (shift - 1)
+            own = {"features": features, "kernel": kernel}
+            best = _best(summary, part="machines", choice=BEST_CASE, **own)
+            if best is not None:
+                _draw_row(ax, at, best, color, f"{features}, best case" if place == 0 else "")
+            for row in _scores(summary, part="machine chosen", **own):
+                title = f"{features}, cross-validated" if kernel == "Gaussian" else ""
+                _draw_row(ax, at + 0.08, row, color, title, marker="s")
+    ax.set_xticks(range(len(KERNELS)), KERNELS)
+    ax.set_xlabel("kernel, best parameter")
+    ax.set_title("Support vector machines", fontsize=11)
+
+
+def _draw_row(
+    ax: Axes, place: float, row: SummaryRow, color: str, title: str, marker: str = "o"
+) -> None:
+    low, high = row.estimate.low, row.estimate.high
+    if low is not None and high is not None:
+        ax.plot([place, place], [100 * low, 100 * high], color=color, linewidth=4, alpha=0.3)
+    ax.plot(place, 100 * row.estimate.mean, marker, color=color, label=title or None)
+    if row.printed is not None and row.printed.value is not None:
+        ax.plot(place, 100 * row.printed.value, "kD", fillstyle="none")

@@ -1,4 +1,4 @@
-"""ISM section 5: half-moons and a roll with one label a class, against support vector machines."""
+"""ISM section 5: half-moons and a roll with one label per class, against SVMs."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ from labelfold.labels import hide_labels
 from labelfold.plotting import class_styles
 from labelfold.semidefinite import IsometricSeparationMap
 from reproductions.entry import Entry, Measurement, Task, Verdict, judge_all
-from reproductions.ism.figure_1_separation_picture import scatter_by_class
-from reproductions.ism.maps import N_NEIGHBORS
-from reproductions.ism.separations import OBJECTIVES
+from reproductions.ism import rolls
+from reproductions.ism.rolls import Array, Classes
 from reproductions.summary import Summary, paired_difference
 from reproductions.tables import format_difference, format_estimate
 
@@ -30,21 +29,15 @@ if TYPE_CHECKING:
 
 __all__ = ["TOYS"]
 
-Array = NDArray[np.float64]
-Numbers = NDArray[np.intp]
-Classes = NDArray[np.int64]
-
 MOONS, ROLL = "half-moons", "roll"
-N_POINTS = {MOONS: 200, ROLL: 1500}
-N_POINTS_QUICK = {MOONS: 200, ROLL: 400}
-N_DRAWS, N_DRAWS_QUICK = {MOONS: 20, ROLL: 10}, {MOONS: 2, ROLL: 2}
-NOISE = 0.05  # of the half-moons
+# Points and draws of each toy.
+SIZES = {MOONS: (200, 20), ROLL: (1500, 10)}
+SIZES_QUICK = {MOONS: (200, 2), ROLL: (400, 2)}
 
-ISM_RULES = {f"ISM, objective {objective}": objective for objective in OBJECTIVES}
+ISM_RULES = {f"ISM, objective {objective}": objective for objective in rolls.OBJECTIVES}
 PATHS = "nearest label by shortest path"
 LINEAR, GAUSSIAN = "linear SVM", "Gaussian SVM"
-BEST_LINEAR, BEST_GAUSSIAN = f"{LINEAR}, best case", f"{GAUSSIAN}, best case"
-BEST_CASES = (BEST_LINEAR, BEST_GAUSSIAN)
+BEST_CASES = BEST_LINEAR, BEST_GAUSSIAN = f"{LINEAR}, best case", f"{GAUSSIAN}, best case"
 PENALTIES = (0.1, 1.0, 10.0, 100.0)
 WIDTHS = (0.3, 1.0, 3.0)  # gamma, in units of scikit-learn's default
 
@@ -68,19 +61,19 @@ between the two labels. "Better" is a difference below zero with its whole 80 % 
 
 @dataclass(frozen=True, eq=False)
 class Toy:
-    """Points, their classes, where to draw them, and one labelled row a class."""
+    """Points, their classes, where to draw them, and one labeled row per class."""
 
     X: Array
     y: Classes
     places: Array
-    labeled: Numbers
+    labeled: NDArray[np.intp]
 
     @classmethod
     def draw(cls, task: Task) -> Toy:
-        """Draw the points of a task, and a labelled one of each class."""
+        """Draw the points of a task, and a labeled one of each class."""
         n_points, seed = int(task.setting["points"]), task.seed
         if task.setting["toy"] == MOONS:
-            X, y = make_moons(n_points, noise=NOISE, random_state=seed)
+            X, y = make_moons(n_points, noise=0.05, random_state=seed)
             places = X
         else:
             X, y, places = make_swiss_roll(n_points, n_bands=2, random_state=seed)
@@ -89,27 +82,33 @@ class Toy:
         return cls(X, y, places, labeled)
 
     def error(self, labels: NDArray[Any]) -> float:
-        """Return the share of wrong labels, the given ones left aside."""
+        """Return the share of wrong labels, not counting the given ones."""
         return float(np.mean(np.delete(labels != self.y, self.labeled)))
+
+    def predict(self, machine: SVC) -> Classes:
+        """Return the labels of all points by a machine trained on the two labels."""
+        return machine.fit(self.X[self.labeled], self.y[self.labeled]).predict(self.X)
 
 
 def list_tasks(quick: bool) -> list[Task]:
     """List one task for each draw of each toy."""
-    sizes, n_draws = (N_POINTS_QUICK, N_DRAWS_QUICK) if quick else (N_POINTS, N_DRAWS)
     return [
         Task({"toy": name, "points": n_points}, seed)
-        for name, n_points in sizes.items()
-        for seed in range(n_draws[name])
+        for name, (n_points, n_draws) in (SIZES_QUICK if quick else SIZES).items()
+        for seed in range(n_draws)
     ]
 
 
 def run(task: Task, data_home: Path | None) -> list[Measurement]:
     """Label one draw by all rules."""
     toy = Toy.draw(task)
-    models = {name: separate(toy, which, task.seed) for name, which in ISM_RULES.items()}
-    errors = {name: toy.error(model.transduction_) for name, model in models.items()}
-    first = next(iter(models.values()))
-    errors[PATHS] = toy.error(label_by_paths(first, toy))
+    errors = {}
+    for name, objective in ISM_RULES.items():
+        model = separate(toy, objective, task.seed)
+        errors[name] = toy.error(model.transduction_)
+    # The label nearest along the graph, from which the map starts.
+    paths = dijkstra(model.graph_.distances, indices=toy.labeled)
+    errors[PATHS] = toy.error(toy.y[toy.labeled][paths.argmin(axis=0)])
     errors |= try_machines(toy)
     n_scored = len(toy.y) - len(toy.labeled)
     return [Measurement(error, {"rule": name}, n_scored=n_scored) for name, error in errors.items()]
@@ -117,37 +116,28 @@ def run(task: Task, data_home: Path | None) -> list[Measurement]:
 
 def separate(toy: Toy, objective: str, seed: int | None) -> IsometricSeparationMap:
     """Map a toy with its two labels."""
-    model = IsometricSeparationMap(objective=objective, n_neighbors=N_NEIGHBORS, random_state=seed)
+    model = IsometricSeparationMap(
+        objective=objective, n_neighbors=rolls.N_NEIGHBORS, random_state=seed
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InfeasibleMapWarning)  # labels are scored, not distances
-        warnings.simplefilter("ignore", DisconnectedGraphWarning)  # the moons are two pieces
+        warnings.simplefilter("ignore", DisconnectedGraphWarning)  # the moons are two components
         return model.fit(toy.X, hide_labels(toy.y, toy.labeled))
-
-
-def label_by_paths(model: IsometricSeparationMap, toy: Toy) -> Classes:
-    """Return the label nearest along the graph, which is what the map starts from."""
-    paths = dijkstra(model.graph_.distances, indices=toy.labeled)
-    return toy.y[toy.labeled][paths.argmin(axis=0)]
 
 
 def try_machines(toy: Toy) -> dict[str, float]:
     """Return the errors of machines at scikit-learn's defaults, and the least over a grid."""
-    errors = {
-        LINEAR: _error_of(SVC(kernel="linear"), toy),
-        GAUSSIAN: _error_of(SVC(), toy),
-    }
     width = 1 / (toy.X.shape[1] * toy.X[toy.labeled].var())  # the default, "scale"
-    linear = [_error_of(SVC(kernel="linear", C=penalty), toy) for penalty in PENALTIES]
-    gaussian = [
-        _error_of(SVC(C=penalty, gamma=factor * width), toy)
-        for penalty in PENALTIES
-        for factor in WIDTHS
-    ]
-    return {**errors, BEST_LINEAR: min(linear), BEST_GAUSSIAN: min(gaussian)}
-
-
-def _error_of(machine: SVC, toy: Toy) -> float:
-    return toy.error(machine.fit(toy.X[toy.labeled], toy.y[toy.labeled]).predict(toy.X))
+    machines = {
+        LINEAR: [SVC(kernel="linear")],
+        GAUSSIAN: [SVC()],
+        BEST_LINEAR: [SVC(kernel="linear", C=C) for C in PENALTIES],
+        BEST_GAUSSIAN: [SVC(C=C, gamma=factor * width) for C in PENALTIES for factor in WIDTHS],
+    }
+    return {
+        name: min(toy.error(toy.predict(machine)) for machine in tried)
+        for name, tried in machines.items()
+    }
 
 
 def judge(summary: Summary) -> list[Verdict]:
@@ -156,19 +146,24 @@ def judge(summary: Summary) -> list[Verdict]:
     return [*(_judge_toy(summary, name) for name in toys), _judge_paths(summary, toys)]
 
 
+def _compare(summary: Summary, toy: str, rule: str, other: str) -> tuple[bool, str]:
+    """Return whether a rule errs less than another, and the difference in words."""
+    gap = paired_difference(summary.row(toy=toy, rule=rule), summary.row(toy=toy, rule=other))
+    return gap.mean < 0 and (gap.high is None or gap.high < 0), format_difference(gap)
+
+
 def _judge_toy(summary: Summary, toy: str) -> Verdict:
-    machines = {name: summary.row(toy=toy, rule=name) for name in BEST_CASES}
-    best = min(machines.values(), key=lambda row: row.estimate.mean)
+    errors = {name: summary.row(toy=toy, rule=name).estimate for name in (*ISM_RULES, *BEST_CASES)}
+    best = min(BEST_CASES, key=lambda name: errors[name].mean)
     texts, is_better = [], []
     for name in ISM_RULES:
-        row = summary.row(toy=toy, rule=name)
-        gap = paired_difference(row, best)
-        is_better.append(gap.mean < 0 and (gap.high is None or gap.high < 0))
-        texts.append(f"{name} {format_estimate(row.estimate)}, {format_difference(gap)}")
+        is_less, difference = _compare(summary, toy, name, best)
+        is_better.append(is_less)
+        texts.append(f"{name} {format_estimate(errors[name])}, {difference}")
     return Verdict(
         claim=f"With one label a class ISM errs less than SVMs: {toy}",
         paper='"obviously behaves better", without figures',
-        found=f"{'; '.join(texts)}; best SVM {format_estimate(best.estimate)}",
+        found=f"{'; '.join(texts)}; best SVM {format_estimate(errors[best])}",
         verdict=judge_all(is_better),
     )
 
@@ -176,11 +171,10 @@ def _judge_toy(summary: Summary, toy: str) -> Verdict:
 def _judge_paths(summary: Summary, toys: list[str]) -> Verdict:
     texts, is_better = [], []
     for toy in toys:
-        paths = summary.row(toy=toy, rule=PATHS)
         for name in ISM_RULES:
-            gap = paired_difference(summary.row(toy=toy, rule=name), paths)
-            is_better.append(gap.mean < 0 and (gap.high is None or gap.high < 0))
-            texts.append(f"{toy}, {name} {format_difference(gap)}")
+            is_less, difference = _compare(summary, toy, name, PATHS)
+            is_better.append(is_less)
+            texts.append(f"{toy}, {name} {difference}")
     return Verdict(
         claim="ISM errs less than the nearest label by shortest path, from which it starts",
         paper="not in the paper",
@@ -198,22 +192,19 @@ def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     sizes = {row.setting["toy"]: row.setting["points"] for row in summary.rows}
     for row, (name, n_points) in zip(panels, sizes.items(), strict=True):
         toy = Toy.draw(Task({"toy": name, "points": n_points}, 0))
-        machine = SVC().fit(toy.X[toy.labeled], toy.y[toy.labeled])
-        found = {
+        found: dict[str, NDArray[Any]] = {
             f"{name}: classes and labels".capitalize(): toy.y,
-            "SVM": machine.predict(toy.X),
+            "SVM": toy.predict(SVC()),
             "ISM": separate(toy, "variance", 0).transduction_,
         }
         for ax, (title, labels) in zip(row, found.items(), strict=True):
-            scatter_by_class(ax, toy.places, labels, size=10)
-            for value, at in enumerate(toy.places[toy.labeled]):
-                color = class_styles(2)[value].color
-                ax.plot(
-                    *at, "*", color=color, markersize=20, markeredgecolor="black", clip_on=False
-                )
+            rolls.scatter_by_class(ax, toy.places, labels, size=10)
+            star = {"markersize": 20, "markeredgecolor": "black", "clip_on": False}
+            for place, style in zip(toy.places[toy.labeled], class_styles(2), strict=True):
+                ax.plot(*place, "*", color=style.color, **star)
             error = "" if labels is toy.y else f": error {100 * toy.error(labels):.1f} %"
             ax.set(title=title + error, aspect="equal", xticks=[], yticks=[])
-            ax.spines[:].set_color("#BDBDBD")
+            ax.spines[:].set_color(rolls.LIGHT_GREY)
     panels[1, 0].set_xlabel("arc length")
     panels[1, 0].set_ylabel("height")
     return figure

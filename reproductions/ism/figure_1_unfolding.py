@@ -2,54 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.decomposition import PCA
+from sklearn.manifold import Isomap
 
-from labelfold.classify import LeastSquaresClassifier
-from reproductions.ccdr_2005.figures_1_and_2 import is_separable
 from reproductions.entry import Entry, Judgement, Measurement, Task, Verdict
-from reproductions.ism.maps import (
-    ANGLES,
-    KEPT,
-    NEIGHBORS,
-    RANK,
-    UNFOLDINGS,
-    Array,
-    Roll,
-    Unfolding,
-    correlate,
-    distance_errors,
-    make_plain_map,
-    turn_onto,
-    unfold,
-)
+from reproductions.ism import rolls
+from reproductions.ism.rolls import ANGLES, KEPT, NEIGHBORS, UNFOLDING_RANK, UNFOLDINGS, Roll
 from reproductions.summary import Summary
 from reproductions.tables import format_estimate, format_value
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["UNFOLDING"]
 
 N_POINTS, N_DRAWS = 1500, 5
 N_POINTS_QUICK = 400
-PLAIN_MAPS = ("Isomap", "PCA")
-
-ERRORS = {
-    "rms": "rms error of distances, in %",
-    "largest": "largest error of distances, in %",
-    "rms_squared": "rms error of squared distances, in %",
-    "largest_squared": "largest error of squared distances, in %",
-}
 TWO_EIGENVALUES = "share of the first two eigenvalues"
 WITH_LENGTH, WITH_HEIGHT = "correlation with arc length", "correlation with height"
-OBJECTIVE, GAP = "objective", "gap to the dual bound"
-LINE_ERROR, SEPARABLE = "error of a straight line", "separable by a straight line"
 
 # Where a number stands for a word of the paper, this is the number.
 STRIP, NEARLY_A_STRIP = 0.99, 0.95
@@ -93,7 +69,7 @@ def list_tasks(quick: bool) -> list[Task]:
     """List one task for each map and draw; a quick run has one draw of fewer points."""
     n_points, n_draws = (N_POINTS_QUICK, 1) if quick else (N_POINTS, N_DRAWS)
     settings = [{"map": name, "kept": kept} for kept in KEPT for name in UNFOLDINGS]
-    settings += [{"map": name} for name in PLAIN_MAPS]
+    settings += [{"map": "Isomap"}, {"map": "PCA"}]
     return [
         Task({"points": n_points, **setting}, seed)
         for setting in settings
@@ -104,34 +80,34 @@ def list_tasks(quick: bool) -> list[Task]:
 def run(task: Task, data_home: Path | None) -> list[Measurement]:
     """Make one map of one roll, and measure it."""
     roll, name = Roll.draw(task), str(task.setting["map"])
-    if name not in UNFOLDINGS:
-        return [*_measure_spectrum(roll, name), *measure_map(make_plain_map(roll.X, name), roll)]
-    model = unfold(roll.X, name, str(task.setting["kept"]), task.seed)
-    return [*measure_unfolding(model), *measure_map(model.embedding_, roll)]
-
-
-def measure_unfolding(model: Unfolding) -> list[Measurement]:
-    """Measure the Gram matrix: distances, spectrum, objective and what is left to gain."""
-    certificate = model.certificate_
+    if name == "Isomap":
+        isomap = Isomap(n_neighbors=rolls.N_NEIGHBORS, n_components=2)
+        return measure_map(np.asarray(isomap.fit_transform(roll.X)), roll)
+    if name == "PCA":
+        pca = PCA(2)
+        embedding = np.asarray(pca.fit_transform(roll.X))
+        share = float(pca.explained_variance_ratio_.sum())
+        return [Measurement(share, {}, TWO_EIGENVALUES), *measure_map(embedding, roll)]
+    model = rolls.unfold(roll.X, name, str(task.setting["kept"]), task.seed)
+    found, spectrum = model.certificate_, model.spectrum_
     return [
-        *_measure_errors(asdict(certificate.errors), RANK),
-        Measurement(float(model.spectrum_[:2].sum() / model.spectrum_.sum()), {}, TWO_EIGENVALUES),
-        Measurement(certificate.objective, {}, OBJECTIVE, unit="number"),
-        Measurement(certificate.gap, {}, GAP),
+        *rolls.measure_errors(asdict(found.errors), {"dimensions": UNFOLDING_RANK}),
+        Measurement(float(spectrum[:2].sum() / spectrum.sum()), {}, TWO_EIGENVALUES),
+        Measurement(found.objective, {}, "objective", unit="number"),
+        Measurement(found.gap, {}, "gap to the dual bound"),
+        *measure_map(model.embedding_, roll),
     ]
 
 
-def measure_map(embedding: Array, roll: Roll) -> list[Measurement]:
-    """Measure two coordinates: distances of neighbours, what they tell, and a line's error."""
-    length, height = correlate(turn_onto(embedding, roll.coordinates), roll.coordinates)
-    predicted = LeastSquaresClassifier().fit(embedding, roll.y).predict(embedding)
-    error = float(np.mean(predicted != roll.y))
+def measure_map(embedding: rolls.Array, roll: Roll) -> list[Measurement]:
+    """Measure two coordinates: distances of neighbors, what they tell, and a line's error."""
+    places = rolls.turn_onto(embedding, roll.coordinates)
+    length, height = rolls.correlate(places, roll.coordinates)
     return [
-        *_measure_errors(distance_errors(roll.X, embedding), 2),
+        *rolls.measure_errors(rolls.distance_errors(roll.X, embedding), {"dimensions": 2}),
         Measurement(length, {}, WITH_LENGTH),
         Measurement(height, {}, WITH_HEIGHT),
-        Measurement(error, {}, LINE_ERROR, n_scored=len(roll.y)),
-        Measurement(float(is_separable(embedding, roll.y)), {}, SEPARABLE),
+        *rolls.measure_lines(embedding, roll.y),
     ]
 
 
@@ -159,38 +135,14 @@ def judge(summary: Summary) -> list[Verdict]:
     ]
 
 
-def draw(summary: Summary, data_home: Path | None = None) -> Figure:
-    """Draw the first roll and its unfoldings."""
-    from reproductions.ism.figure_1_picture import draw_panels
-
-    (n_points,) = summary.values_of("points")
-    return draw_panels(Roll.draw(Task({"points": n_points}, 0)), seed=0)
-
-
-def _measure_errors(errors: Mapping[str, float], dimensions: int) -> list[Measurement]:
-    # In per cent as a number: a share would be rounded to hundredths of a per cent.
-    return [
-        Measurement(100 * errors[name], {"dimensions": dimensions}, measure, unit="number")
-        for name, measure in ERRORS.items()
-    ]
-
-
-def _measure_spectrum(roll: Roll, name: str) -> list[Measurement]:
-    if name != "PCA":
-        return []
-    share = float(PCA(2).fit(roll.X).explained_variance_ratio_.sum())
-    return [Measurement(share, {}, TWO_EIGENVALUES)]
-
-
-def _mean(summary: Summary, measure: str, **setting: str | int) -> float:
-    return summary.row(measure, **setting).estimate.mean
-
-
 def _describe_strips(summary: Summary, kept: str) -> str:
+    shares = {
+        name: rolls.mean_of(summary, TWO_EIGENVALUES, map=name, kept=kept) for name in UNFOLDINGS
+    }
     return "; ".join(
         f"{name}: {_correlations(summary, map=name, kept=kept)}, first two eigenvalues "
-        + format_value(_mean(summary, TWO_EIGENVALUES, map=name, kept=kept), "share")
-        for name in UNFOLDINGS
+        + format_value(share, "share")
+        for name, share in shares.items()
     )
 
 
@@ -204,7 +156,7 @@ def _correlations(summary: Summary, **setting: str) -> str:
 
 def _judge_strips(summary: Summary, kept: str) -> Judgement:
     least = min(
-        _mean(summary, measure, map=name, kept=kept)
+        rolls.mean_of(summary, measure, map=name, kept=kept)
         for name in UNFOLDINGS
         for measure in (WITH_LENGTH, WITH_HEIGHT, TWO_EIGENVALUES)
     )
@@ -212,27 +164,24 @@ def _judge_strips(summary: Summary, kept: str) -> Judgement:
 
 
 def _judge_distances(summary: Summary) -> Verdict:
-    texts, errors = [], {RANK: 0.0, 2: 0.0}
+    texts, is_kept = [], {UNFOLDING_RANK: True, 2: True}
     for name in UNFOLDINGS:
-        for dimensions, worst in errors.items():
+        for dimensions in is_kept:
             error, squared = (
-                _mean(summary, ERRORS[key], map=name, kept=NEIGHBORS, dimensions=dimensions)
-                for key in ("rms", "rms_squared")
+                rolls.mean_of(summary, measure, map=name, kept=NEIGHBORS, dimensions=dimensions)
+                for measure in rolls.RMS_ERRORS
             )
-            errors[dimensions] = max(worst, error)
+            is_kept[dimensions] &= error <= LOW_ERROR
             texts.append(
                 f"{name} {error:.3g} % in {dimensions} dimensions ({squared:.3g} % on squared "
                 "distances)"
             )
-    is_low = {dimensions: error <= LOW_ERROR for dimensions, error in errors.items()}
-    verdict: Judgement = "does not hold"
-    if is_low[RANK]:
-        verdict = "holds" if is_low[2] else "partly"
+    in_the_plane: Judgement = "holds" if is_kept[2] else "partly"
     return Verdict(
         claim="The unfoldings keep local distances",
         paper='"the color gradient shows that local distances has been preserved"',
         found=f"rms errors: {'; '.join(texts)}",
-        verdict=verdict,
+        verdict=in_the_plane if is_kept[UNFOLDING_RANK] else "does not hold",
         why="They are kept in the 4 dimensions of the solve; the pictures have the first two.",
     )
 
@@ -256,8 +205,8 @@ def _judge_classes(summary: Summary) -> Verdict:
     texts, separable = [], []
     for kept in KEPT:
         for name in UNFOLDINGS:
-            error = summary.row(LINE_ERROR, map=name, kept=kept).estimate
-            separable.append(_mean(summary, SEPARABLE, map=name, kept=kept))
+            error = summary.row(rolls.LINE_ERROR, map=name, kept=kept).estimate
+            separable.append(rolls.mean_of(summary, rolls.SEPARABLE, map=name, kept=kept))
             texts.append(f"{name}, {kept}: {format_estimate(error)}")
     return Verdict(
         claim="In the unfolded roll the classes are not linearly separable",
@@ -266,6 +215,64 @@ def _judge_classes(summary: Summary) -> Verdict:
         f"errors of a least-squares line: {'; '.join(texts)}",
         verdict="holds" if max(separable) == 0 else "does not hold",
     )
+
+
+def draw(summary: Summary, data_home: Path | None = None) -> Figure:
+    """Draw the first roll and the spectra above, and below the maps of both unfoldings."""
+    from matplotlib.figure import Figure
+
+    roll = Roll.draw(Task({"points": summary.values_of("points")[0]}, 0))
+    # A row for each of KEPT, the paper's program first.
+    models = [[rolls.unfold(roll.X, name, kept, 0) for name in UNFOLDINGS] for kept in KEPT]
+    figure = Figure(figsize=(14.0, 10.6), dpi=100, layout="constrained")
+    above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=[5.0, 6.0])[:, 0]
+    grid = above.add_gridspec(1, 3, width_ratios=[1.0, 1.0, 0.8])
+    for place, title in enumerate(("a  The roll, by arc length", "b  The roll with two classes")):
+        ax = above.add_subplot(grid[place], projection="3d")
+        rolls.draw_roll(ax, roll, by_class=place == 1)
+        ax.set_title(title)
+    for value in (0, 1):
+        rolls.name_class(ax, value, 0.04, 0.94 - 0.06 * value)
+    spectra = dict(zip(UNFOLDINGS, (model.spectrum_ for model in models[0]), strict=True))
+    spectra["PCA"] = PCA().fit(roll.X).explained_variance_
+    ax = above.add_subplot(grid[2])
+    rolls.draw_spectra(ax, spectra)
+    ax.set_title("Spectra of c and d, and of PCA")
+    panels = below.subplots(3, len(UNFOLDINGS), sharex=True, sharey=True)
+    for column, name, plain, angular in zip(panels.T, UNFOLDINGS, *models, strict=True):
+        for ax, model, by_class, title in (
+            (column[0], plain, False, f"c  {name}, by arc length"),
+            (column[1], plain, True, f"d  {name}, by class"),
+            (column[2], angular, False, f"{name} with angles kept too (our addition)"),
+        ):
+            places = rolls.turn_onto(model.embedding_, roll.coordinates)
+            _draw_map(ax, places, roll, by_class=by_class)
+            length, height = rolls.correlate(places, roll.coordinates)
+            ax.set_title(title + ("" if by_class else f": r = {length:.3f} and {height:.3f}"))
+    below.supxlabel(
+        "arc length. Maps are turned, not scaled, onto the flat roll (grey outline); "
+        "r: correlations with arc length and height."
+    )
+    below.supylabel("height")
+    return figure
+
+
+def _draw_map(ax: Axes, places: rolls.Array, roll: Roll, *, by_class: bool) -> None:
+    """Draw a map that was turned onto the flat roll, whose outline lies behind it."""
+    from matplotlib.patches import Rectangle
+
+    length, height = roll.coordinates.max(axis=0)
+    ax.add_patch(Rectangle((0, 0), length, height, fill=False, color=rolls.LIGHT_GREY, zorder=0))
+    if by_class:
+        rolls.scatter_by_class(ax, places, roll.y, size=9)
+        for value in (0, 1):
+            # The classes take turns along the roll: the first point of each is in its first band.
+            start = roll.coordinates[roll.y == value, 0].min()
+            rolls.name_class(ax, value, start, height + 1, transform=ax.transData)
+    else:
+        rolls.scatter_by_length(ax, places, roll, size=9)
+    ax.set_aspect("equal")
+    ax.spines[["top", "right"]].set_visible(False)
 
 
 UNFOLDING = Entry(
