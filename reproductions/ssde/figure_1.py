@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from reproductions.entry import Entry, Judgement, Measurement, Setting, Task, Verdict
-from reproductions.ssde.names import DEFAULT_SPREAD, SLLE, SPREADS, SSDE
-from reproductions.ssde.rolls import (
-    BANDS,
-    DATA,
-    N_CLASSES,
-    RANDOM,
-    Roll,
-    class_correlation,
-    fit_map,
-    groups_apart,
-    left_out_precision,
-    new_precision,
-    outward_correlation,
-    within_share,
-)
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import minimum_spanning_tree
+from scipy.spatial.distance import cdist, pdist
+from sklearn.neighbors import KNeighborsClassifier
+
+from labelfold.datasets import make_swiss_roll
+from labelfold.plotting import class_styles
+from reproductions.entry import Entry, Measurement, Setting, Task, Verdict, judge_if
+from reproductions.ssde.maps import DEFAULT_SPREAD, K_NEAREST, SLLE, SPREADS, SSDE, Array, fit_map
 from reproductions.summary import Summary, SummaryRow
 from reproductions.tables import format_estimate, format_value
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["FIGURE_1"]
 
+Classes = NDArray[np.int64]
+
 N_POINTS, N_POINTS_QUICK = 800, 240
-N_DRAWS, N_DRAWS_QUICK = 5, 1
-ALPHAS = (0.0, 0.01, 0.05, 0.2, 1.0)
-VARIED = {SLLE: ("alpha", ALPHAS), SSDE: ("spread", SPREADS)}
+N_DRAWS = 5
+N_CLASSES = 4
+BANDS, RANDOM = "bands", "random"
+DATA = "data"
+VARIED = {SLLE: ("alpha", (0.0, 0.01, 0.05, 0.2, 1.0)), SSDE: ("spread", SPREADS)}
+NEIGHBORS = {SLLE: 8, SSDE: 4}
 
 LEFT_OUT = "precision at left-out points of the map"
 NEW = "precision at new points"
@@ -41,12 +42,11 @@ WITHIN = "share of variance within classes"
 CORRELATION = "correlation of distances within classes with those on the roll"
 OUTWARD = "correlation of the outward coordinate with the distance from the medoid"
 
-MIXED, TOUCHING, APART = "mixed", "touching", "apart"
-COLLAPSED = "apart, every class a single point"
 FEW_MIXED = 0.9  # of left-out points: below it classes are mixed
 SEPARATED = 0.99  # of left-out points: "separated clearly"
-RECOGNISABLE, TRACE = 0.9, 0.5  # correlation from which a class can be seen, or something of it
+RECOGNIZABLE, TRACE = 0.9, 0.5  # correlation from which a class can be seen, or something of it
 TELLING = 0.9  # precision at new points; half-way between chance and it is some
+COLLAPSED = 1e-12  # share of variance within classes that rounding makes of points
 
 PROCEDURE = """
 The paper takes a "traditional synthetic data set" of four classes and does not say which, nor how
@@ -78,9 +78,39 @@ a correlation of 0.9; at 0.5 a trace is left.
 """
 
 
+@dataclass(frozen=True, eq=False)
+class Roll:
+    """Labeled points with their arc length and height, and new points of the same roll."""
+
+    X: Array
+    y: Classes
+    coordinates: Array
+    X_new: Array
+    y_new: Classes
+
+    @classmethod
+    def draw(cls, task: Task) -> Roll:
+        """Draw the roll of a task; half as many points again are new ones."""
+        n = int(task.setting["points"])
+        X, y, coordinates = make_swiss_roll(
+            n + n // 2,
+            pattern=task.setting["classes"],  # type: ignore[arg-type]
+            n_classes=N_CLASSES,
+            n_bands=N_CLASSES,
+            random_state=task.seed,
+        )
+        return cls(X[:n], y[:n], coordinates[:n], X[n:], y[n:])
+
+
+def map_roll(roll: Roll, name: str, parameter: float, seed: int | None) -> Any:
+    """Map a roll into the plane: SLLE with that alpha, or SSDE with that spread."""
+    settings = {VARIED[name][0]: parameter, "n_neighbors": NEIGHBORS[name]}
+    return fit_map(name, roll.X, roll.y, 2, seed, **settings)[0]
+
+
 def list_tasks(quick: bool) -> list[Task]:
     """List one task for each map of each draw."""
-    n_points, n_draws = (N_POINTS_QUICK, N_DRAWS_QUICK) if quick else (N_POINTS, N_DRAWS)
+    n_points, n_draws = (N_POINTS_QUICK, 1) if quick else (N_POINTS, N_DRAWS)
     maps: list[Setting] = [{"map": DATA}]
     maps += [
         {"map": name, parameter: value}
@@ -97,40 +127,74 @@ def list_tasks(quick: bool) -> list[Task]:
 
 def run(task: Task, data_home: Path | None) -> list[Measurement]:
     """Measure one map of one draw."""
-    roll = Roll.draw(task)
-    name = str(task.setting["map"])
+    roll, name = Roll.draw(task), str(task.setting["map"])
     places, new_places, measured = roll.X, roll.X_new, []
     if name != DATA:
-        parameter, _ = VARIED[name]
-        model = fit_map(roll, name, float(task.setting[parameter]), task.seed)
+        model = map_roll(roll, name, float(task.setting[VARIED[name][0]]), task.seed)
         places, new_places = model.embedding_, model.transform(roll.X_new)
         if name == SSDE:
             outward = outward_correlation(model, roll)
             measured.append(Measurement(outward, {}, OUTWARD, unit="number"))
-    n = len(roll.y)
+    head = KNeighborsClassifier(K_NEAREST).fit(places, roll.y)
+    # Without points of its own a head is scored on those it was fitted to, each left out in turn.
+    left_out, new = head.score(None, roll.y), head.score(new_places, roll.y_new)
+    correlation = class_correlation(places, roll.coordinates, roll.y)
     return [
-        Measurement(left_out_precision(places, roll.y), {}, LEFT_OUT, n_scored=n),
+        Measurement(float(left_out), {}, LEFT_OUT, n_scored=len(roll.y)),
         Measurement(groups_apart(places, roll.y), {}, GROUPS),
         Measurement(within_share(places, roll.y), {}, WITHIN),
-        Measurement(
-            class_correlation(places, roll.coordinates, roll.y), {}, CORRELATION, unit="number"
-        ),
-        Measurement(new_precision(places, new_places, roll), {}, NEW, n_scored=len(roll.y_new)),
+        Measurement(correlation, {}, CORRELATION, unit="number"),
+        Measurement(float(new), {}, NEW, n_scored=len(roll.y_new)),
         *measured,
     ]
 
 
-def judge(summary: Summary) -> list[Verdict]:
-    """Judge both halves of the paper's claim, and what it does not ask."""
-    verdicts = []
-    for classes in (BANDS, RANDOM):
-        verdicts += [
-            _judge_mixed(summary, classes),
-            _judge_separated(summary, classes),
-            _judge_shape(summary, classes),
-            _judge_new(summary, classes),
-        ]
-    return verdicts
+def groups_apart(places: Array, y: Classes) -> float:
+    """Return the share of classes that are groups of their own.
+
+    Such a class is farther from every other point than any gap within it is wide: joining nearest
+    points first, one would put it together before anything else is added.
+    """
+    found = []
+    for value in np.unique(y):
+        own, others = places[y == value], places[y != value]
+        # Equal points would be no edge of the tree, and no gap either.
+        tree = minimum_spanning_tree(cdist(own, own)).data
+        found.append(cdist(own, others).min() > tree.max(initial=0.0))
+    return float(np.mean(found))
+
+
+def within_share(places: Array, y: Classes) -> float:
+    """Return the part of the variance that is within classes; 0 if each is a single point."""
+    centers = np.stack([places[y == value].mean(axis=0) for value in np.unique(y)])
+    within = np.sum((places - centers[np.searchsorted(np.unique(y), y)]) ** 2)
+    share = float(within / np.sum((places - places.mean(axis=0)) ** 2))
+    return share if share > COLLAPSED else 0.0
+
+
+def class_correlation(places: Array, coordinates: Array, y: Classes) -> float:
+    """Return how distances within classes correlate with those along the roll, mean over classes.
+
+    0 where classes are single points.
+    """
+    if within_share(places, y) == 0:
+        return 0.0
+    pairs = [(pdist(places[y == value]), pdist(coordinates[y == value])) for value in np.unique(y)]
+    return float(np.mean([np.corrcoef(found, true)[0, 1] for found, true in pairs]))
+
+
+def outward_correlation(model: Any, roll: Roll) -> float:
+    """Return how far out points of a class lie, against their distance on the roll from its medoid.
+
+    Out is away from the middle of all classes; the mean correlation over classes is returned.
+    """
+    found = []
+    for value, medoid in enumerate(model.medoids_):
+        mask = roll.y == value
+        places = model.gram_factor_[mask]
+        true = np.linalg.norm(roll.coordinates[mask] - roll.coordinates[medoid], axis=1)
+        found.append(np.corrcoef(places @ places.mean(axis=0), true)[0, 1])
+    return float(np.mean(found))
 
 
 WHY_NOT_MIXED = {
@@ -140,46 +204,50 @@ WHY_NOT_MIXED = {
 }
 
 
-def _judge_mixed(summary: Summary, classes: str) -> Verdict:
-    rows = summary.rows_with(LEFT_OUT, classes=classes, map=SLLE)
-    states = [_state(summary, row) for row in rows]
-    texts = [
-        f"alpha {row.setting['alpha']:g}: {format_estimate(row.estimate)}, {state}"
-        for row, state in zip(rows, states, strict=True)
+def judge(summary: Summary) -> list[Verdict]:
+    """Judge both halves of the paper's claim, and what it does not ask."""
+    return [
+        verdict
+        for classes in (BANDS, RANDOM)
+        for verdict in (
+            _judge_mixed(summary, classes),
+            _judge_separated(summary, classes),
+            _judge_shape(summary, classes),
+            _judge_new(summary, classes),
+        )
     ]
-    verdict: Judgement = "partly" if {MIXED, TOUCHING} & set(states) else "does not hold"
+
+
+def _judge_mixed(summary: Summary, classes: str) -> Verdict:
+    states, texts = set(), []
+    for row in summary.rows_with(LEFT_OUT, classes=classes, map=SLLE):
+        groups, within = (summary.row(name, **row.setting) for name in (GROUPS, WITHIN))
+        state = "apart" if within.estimate.mean > 0 else "apart, every class a single point"
+        if row.estimate.mean < FEW_MIXED:
+            state = "mixed"
+        elif min(groups.values.values()) < 1:
+            state = "touching"
+        states.add(state)
+        texts.append(f"alpha {row.setting['alpha']:g}: {format_estimate(row.estimate)}, {state}")
     return Verdict(
         claim="SLLE mixes the four classes",
         reading=classes,
         why=WHY_NOT_MIXED[classes],
         paper="picture b; alpha not printed",
         found=f"left-out points with their class at {'; '.join(texts)}",
-        verdict="holds" if set(states) == {MIXED} else verdict,
+        verdict=judge_if(states == {"mixed"}, bool({"mixed", "touching"} & states)),
     )
 
 
-def _state(summary: Summary, row: SummaryRow) -> str:
-    """Say how the classes of a map of SLLE lie to each other, given its row of left-out points."""
-    groups, within = (summary.row(name, **row.setting) for name in (GROUPS, WITHIN))
-    if row.estimate.mean < FEW_MIXED:
-        return MIXED
-    if min(groups.values.values()) < 1:
-        return TOUCHING
-    return APART if within.estimate.mean > 0 else COLLAPSED
-
-
 def _judge_separated(summary: Summary, classes: str) -> Verdict:
-    rows = summary.rows_with(LEFT_OUT, classes=classes, map=SSDE)
     found, texts = {}, []
-    for row in rows:
-        spread = float(row.setting["spread"])
-        groups = summary.row(GROUPS, classes=classes, map=SSDE, spread=spread)
+    for row in summary.rows_with(LEFT_OUT, classes=classes, map=SSDE):
+        groups, spread = summary.row(GROUPS, **row.setting), float(row.setting["spread"])
         found[spread] = min(groups.values.values()) == 1 and min(row.values.values()) >= SEPARATED
         texts.append(
             f"spread {spread:g}: {format_estimate(row.estimate)}, "
             f"{format_value(groups.estimate.mean, 'share')} of classes groups of their own"
         )
-    verdict: Judgement = "partly" if any(found.values()) else "does not hold"
     return Verdict(
         claim="SSDE separates the four classes clearly",
         reading=classes,
@@ -187,32 +255,29 @@ def _judge_separated(summary: Summary, classes: str) -> Verdict:
         "programme lacks.",
         paper="picture c",
         found=f"left-out points with their class at {'; '.join(texts)}",
-        verdict="holds" if found[DEFAULT_SPREAD] else verdict,
+        verdict=judge_if(found[DEFAULT_SPREAD], any(found.values())),
     )
 
 
 def _judge_shape(summary: Summary, classes: str) -> Verdict:
     """Judge what SSDE at its default shows of a class, beside all other maps."""
-    own: Setting = {"classes": classes, "map": SSDE, "spread": DEFAULT_SPREAD}
-    row, share, outward = (summary.row(name, **own) for name in (CORRELATION, WITHIN, OUTWARD))
-    rest = [other for other in summary.rows_with(CORRELATION, classes=classes) if other is not row]
+    row, rest = _default_and_others(summary, CORRELATION, classes)
+    share, outward = (summary.row(name, **row.setting).estimate for name in (WITHIN, OUTWARD))
     texts = [f"{_describe(other)} {other.estimate.mean:.2f}" for other in rest]
     mean = row.estimate.mean
     return Verdict(
         claim=f"Classes that SSDE separated still show their shape: {classes}",
         paper="not in the paper",
         found=f"correlation of distances within classes with those on the roll {mean:.2f} at "
-        f"spread {DEFAULT_SPREAD:g}, with {format_value(share.estimate.mean, 'share')} of the "
-        "variance within classes; how far out a point lies correlates "
-        f"{outward.estimate.mean:.2f} with its distance from the medoid. Others: "
-        f"{'; '.join(texts)}",
-        verdict="holds" if mean >= RECOGNISABLE else "partly" if mean >= TRACE else "does not hold",
+        f"spread {DEFAULT_SPREAD:g}, with {format_value(share.mean, 'share')} of the variance "
+        f"within classes; how far out a point lies correlates {outward.mean:.2f} with its distance "
+        f"from the medoid. Others: {'; '.join(texts)}",
+        verdict=judge_if(mean >= RECOGNIZABLE, mean >= TRACE),
     )
 
 
 def _judge_new(summary: Summary, classes: str) -> Verdict:
-    own = summary.row(NEW, classes=classes, map=SSDE, spread=DEFAULT_SPREAD)
-    rest = [row for row in summary.rows_with(NEW, classes=classes) if row is not own]
+    own, rest = _default_and_others(summary, NEW, classes)
     texts = [f"{_describe(row)} {format_value(row.estimate.mean, 'share')}" for row in rest]
     mean, some = own.estimate.mean, (1 / N_CLASSES + TELLING) / 2
     return Verdict(
@@ -220,8 +285,16 @@ def _judge_new(summary: Summary, classes: str) -> Verdict:
         paper="not in the paper",
         found=f"{format_estimate(own.estimate)} at spread {DEFAULT_SPREAD:g}, chance "
         f"{100 / N_CLASSES:.0f} %; {'; '.join(texts)}",
-        verdict="holds" if mean >= TELLING else "partly" if mean >= some else "does not hold",
+        verdict=judge_if(mean >= TELLING, mean >= some),
     )
+
+
+def _default_and_others(
+    summary: Summary, measure: str, classes: str
+) -> tuple[SummaryRow, list[SummaryRow]]:
+    """Return the row of SSDE at its default spread, and those of all other maps."""
+    own = summary.row(measure, classes=classes, map=SSDE, spread=DEFAULT_SPREAD)
+    return own, [row for row in summary.rows_with(measure, classes=classes) if row is not own]
 
 
 def _describe(row: SummaryRow) -> str:
@@ -232,11 +305,63 @@ def _describe(row: SummaryRow) -> str:
     return f"{name} {parameter} {row.setting[parameter]:g}"
 
 
-def draw(summary: Summary, data_home: Path | None = None) -> Figure:
-    """Draw the first roll of each kind and its maps."""
-    from reproductions.ssde.figure_1_picture import draw_panels
+SEED = 0  # of the picture
+NAMES = {BANDS: "four bands", RANDOM: "classes drawn at random"}
 
-    return draw_panels(max(int(size) for size in summary.values_of("points")))
+
+def draw(summary: Summary, data_home: Path | None = None) -> Figure:
+    """Draw the first roll of each kind with three maps, and what spread does to it."""
+    from matplotlib.figure import Figure
+
+    n_points = max(int(size) for size in summary.values_of("points"))
+    figure = Figure(figsize=(15.0, 13.8), dpi=100, layout="constrained")
+    parts = figure.subfigures(4, 1, squeeze=False, height_ratios=[1.1, 1.0, 1.1, 1.0])[:, 0]
+    for above, below, classes in zip(parts[::2], parts[1::2], (BANDS, RANDOM), strict=True):
+        roll = Roll.draw(Task({"classes": classes, "points": n_points}, SEED))
+        spreads = {value: map_roll(roll, SSDE, value, SEED).embedding_ for value in SPREADS}
+        maps = {
+            f"SLLE, alpha {alpha:g}": map_roll(roll, SLLE, alpha, SEED).embedding_
+            for alpha in (0.01, 1.0)
+        }
+        maps[f"SSDE, spread {DEFAULT_SPREAD:g}"] = spreads[DEFAULT_SPREAD]
+        grid = above.add_gridspec(1, 1 + len(maps))
+        _draw_roll(above.add_subplot(grid[0], projection="3d"), roll, NAMES[classes])
+        for column, (name, places) in enumerate(maps.items(), start=1):
+            _draw_map(above.add_subplot(grid[column]), places, roll.y, name, fontsize=12)
+        below.suptitle(f"SSDE of the same roll: what spread does ({NAMES[classes]})", fontsize=11)
+        panels = below.subplots(1, len(SPREADS))
+        for ax, (value, places) in zip(panels, spreads.items(), strict=True):
+            _draw_map(ax, places, roll.y, f"spread {value:g}", fontsize=10)
+    return figure
+
+
+def _draw_roll(space: Any, roll: Roll, name: str) -> None:
+    _scatter(space, roll.X, roll.y, size=12)
+    space.view_init(elev=12, azim=-72)
+    space.set_box_aspect(np.ptp(roll.X, axis=0), zoom=1.25)
+    space.set(xticklabels=[], yticklabels=[], zticklabels=[])
+    space.set_title(f"The roll: {name}", fontsize=12)
+
+
+def _draw_map(ax: Axes, places: Array, y: Classes, name: str, *, fontsize: int) -> None:
+    share = 100 * within_share(places, y)
+    text, size = f"{share:{'.0f' if share >= 10 else '.2g'}} % of variance within classes", 10.0
+    if share == 0:
+        # Hundreds of points in one place: a marker each is enough, and can be seen.
+        places, y = (np.stack([rows[y == v][0] for v in range(N_CLASSES)]) for rows in (places, y))
+        text, size = "every class is one point", 90.0
+    _scatter(ax, places, y, size=size)
+    ax.set(aspect="equal", xticks=[], yticks=[])
+    ax.set_adjustable("datalim")
+    ax.margins(0.08)
+    ax.spines[:].set_color("#BDBDBD")
+    ax.set_title(f"{name}\n{text}", fontsize=fontsize)
+
+
+def _scatter(ax: Any, places: Array, y: Classes, *, size: float) -> None:
+    for value, style in enumerate(class_styles(N_CLASSES)):
+        of_class = places[y == value]
+        ax.scatter(*of_class.T, color=style.color, marker=style.marker, s=size, linewidth=0)
 
 
 FIGURE_1 = Entry(

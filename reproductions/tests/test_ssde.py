@@ -12,15 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from labelfold import SupervisedSemidefiniteEmbedding
 from reproductions import Measurement, Task, load_paper
-from reproductions.ssde import (
-    figure_1,
-    figure_1_picture,
-    figure_2,
-    figure_2_picture,
-    images,
-    names,
-    rolls,
-)
+from reproductions.ssde import figure_1, figure_2, maps
 from reproductions.summary import TaskResult, summarise
 
 PAPER = load_paper("ssde")
@@ -37,21 +29,17 @@ def value_of(measurements, measure, **setting):
 
 
 @pytest.mark.parametrize("entry", PAPER.entries, ids=lambda entry: entry.name)
-@pytest.mark.parametrize("quick", [False, True])
-def test_tasks_have_their_own_keys(entry, quick):
-    tasks = entry.tasks(quick)
-    assert len({task.key for task in tasks}) == len(tasks)
-    assert len(entry.tasks(True)) < len(entry.tasks(False))
+def test_tasks_have_their_own_keys(entry):
+    for tasks in (entry.tasks(True), entry.tasks(False)):
+        assert len({task.key for task in tasks}) == len(tasks)
     assert pickle.loads(pickle.dumps(entry.run)) is entry.run
     assert entry.needs_data == (entry.name == "figure-2")
 
 
 def test_splits_are_the_ten_of_the_paper():
     assert {task.seed for task in FIGURE_2.tasks(False)} == set(range(10))
-    assert images.DIMENSIONS[-1] == 60
     default = SupervisedSemidefiniteEmbedding()
-    assert (default.spread, default.n_neighbors) == (names.DEFAULT_SPREAD, 4)
-    assert (images.SHAPE[0] * images.SHAPE[1], images.TEST_SHARE) == (320, 0.2)
+    assert (default.spread, default.n_neighbors) == (maps.DEFAULT_SPREAD, 4)
 
 
 # Figure 1
@@ -62,12 +50,12 @@ def roll_task(classes, name, seed=0, **parameters):
 
 
 def test_new_points_are_of_the_same_roll_and_no_label_of_theirs_is_used():
-    roll = rolls.Roll.draw(roll_task("bands", "data"))
+    roll = figure_1.Roll.draw(roll_task("bands", "data"))
     assert (len(roll.X), len(roll.X_new)) == (120, 60)
     assert set(roll.y) == set(roll.y_new) == {0, 1, 2, 3}
     band = np.floor(4 * roll.coordinates[:, 0] / roll.coordinates[:, 0].max())
     assert np.mean(band == roll.y) > 0.95
-    other = rolls.Roll.draw(roll_task("random", "data"))
+    other = figure_1.Roll.draw(roll_task("random", "data"))
     np.testing.assert_array_equal(roll.X, other.X)
     assert np.mean(other.y == roll.y) < 0.5
 
@@ -79,31 +67,28 @@ def test_what_is_measured_of_a_map():
     centers = np.array([[0, 0], [9, 0], [0, 9], [9, 9]])
     apart, collapsed = centers[y] + inside, centers[y] + 1e-12 * inside
     for places in (apart, collapsed):
-        assert rolls.left_out_precision(places, y) == 1
-        assert rolls.groups_apart(places, y) == 1
-    assert rolls.left_out_precision(inside, y) < 0.6
-    assert rolls.groups_apart(inside, y) == 0
+        assert figure_1.groups_apart(places, y) == 1
+    assert figure_1.groups_apart(inside, y) == 0
     mixed = centers[np.minimum(y, 2)] + inside
-    assert rolls.groups_apart(mixed, y) == 0.5  # all but classes 2 and 3
+    assert figure_1.groups_apart(mixed, y) == 0.5  # all but classes 2 and 3
     total = np.sum((apart - apart.mean(axis=0)) ** 2)
     within = sum(np.sum((apart[y == v] - apart[y == v].mean(axis=0)) ** 2) for v in range(4))
-    assert rolls.within_share(apart, y) == pytest.approx(within / total)
-    assert rolls.within_share(collapsed, y) == 0
-    assert rolls.class_correlation(3 * apart, inside, y) == pytest.approx(1)
-    assert rolls.class_correlation(collapsed, inside, y) == 0
+    assert figure_1.within_share(apart, y) == pytest.approx(within / total)
+    assert figure_1.within_share(collapsed, y) == 0
+    assert figure_1.class_correlation(3 * apart, inside, y) == pytest.approx(1)
+    assert figure_1.class_correlation(collapsed, inside, y) == 0
 
 
-def test_left_out_precision_is_that_of_scikit_learn():
-    rng = np.random.default_rng(0)
-    places, y = rng.standard_normal((40, 2)), rng.integers(4, size=40)
+def test_left_out_points_have_no_part_in_their_class():
+    task = roll_task("random", "data")
+    roll = figure_1.Roll.draw(task)
+    rows = np.arange(len(roll.y))
     right = [
-        KNeighborsClassifier(3)
-        .fit(np.delete(places, row, axis=0), np.delete(y, row))
-        .predict(places[[row]])[0]
-        == y[row]
-        for row in range(40)
+        KNeighborsClassifier(3).fit(roll.X[rows != row], roll.y[rows != row]).predict(roll.X[[row]])
+        == roll.y[row]
+        for row in rows
     ]
-    assert rolls.left_out_precision(places, y) == np.mean(right)
+    assert value_of(FIGURE_1.run(task, None), figure_1.LEFT_OUT) == np.mean(right)
 
 
 def test_a_class_that_hangs_folded_by_its_medoid_is_found():
@@ -113,9 +98,9 @@ def test_a_class_that_hangs_folded_by_its_medoid_is_found():
     model = SimpleNamespace(medoids_=np.array([20, 61]))
     roll = SimpleNamespace(y=y, coordinates=coordinates)
     model.gram_factor_ = (sides * (5 + np.abs(coordinates[:, 0])))[:, None]
-    assert rolls.outward_correlation(model, roll) == pytest.approx(1)
+    assert figure_1.outward_correlation(model, roll) == pytest.approx(1)
     model.gram_factor_ = (sides * 5 + coordinates[:, 0])[:, None]
-    assert rolls.outward_correlation(model, roll) == pytest.approx(0, abs=1e-9)
+    assert figure_1.outward_correlation(model, roll) == pytest.approx(0, abs=1e-9)
 
 
 @pytest.mark.parametrize("classes", ["bands", "random"])
@@ -145,7 +130,7 @@ def made_up_rolls(
             figure_1.OUTWARD: 0.9,
         }
         if task.setting["map"] == "SLLE":
-            is_mixed = mixed[figure_1.ALPHAS.index(task.setting["alpha"])]
+            is_mixed = mixed[figure_1.VARIED["SLLE"][1].index(task.setting["alpha"])]
             values |= {figure_1.GROUPS: 0.5 if is_mixed else 1, figure_1.WITHIN: 0.1 * is_mixed}
             values[figure_1.LEFT_OUT] = mixing if is_mixed else 1
         measured = [Measurement(value, {}, measure) for measure, value in values.items()]
@@ -182,14 +167,14 @@ def test_the_picture_of_rolls(monkeypatch):
         places = np.eye(4)[roll.y][:, :2] if parameter == 1 and name == "SLLE" else roll.X[:, :2]
         return SimpleNamespace(embedding_=places)
 
-    monkeypatch.setattr(figure_1_picture, "fit_map", fit)
+    monkeypatch.setattr(figure_1, "map_roll", fit)
     figure = FIGURE_1.draw(made_up_rolls())
     assert {size for *_, size in asked} == {figure_1.N_POINTS_QUICK}
     titles = [ax.get_title() for part in figure.subfigs for ax in part.axes]
     assert len(titles) == 18
     assert "SLLE, alpha 1\nevery class is one point" in titles
     assert [title.split("\n")[0] for title in titles[4:9]] == [
-        f"spread {value:g}" for value in names.SPREADS
+        f"spread {value:g}" for value in maps.SPREADS
     ]
 
 
@@ -206,77 +191,69 @@ def data(monkeypatch):
     y = np.repeat(names, 16)
     X = (np.repeat(patterns, 16, axis=0) ^ (rng.uniform(size=(80, 320)) < 0.25)).astype(float)
     X[64:] = X[:16]  # as among the alphadigits
-    monkeypatch.setattr(images, "load_alphadigits", lambda *, data_home: (X, y))
-    images.load_images.cache_clear()
-    monkeypatch.setattr(images, "DIMENSIONS", (2, 3))
+    monkeypatch.setattr(maps, "load_alphadigits", lambda *, data_home: (X, y))
+    maps.load_images.cache_clear()
     monkeypatch.setattr(figure_2, "DIMENSIONS", (2, 3))
-    monkeypatch.setattr(figure_2, "N_COMPONENTS", 3)
     monkeypatch.setattr(figure_2, "CHOSEN_AT", 3)
     monkeypatch.setattr(figure_2, "N_FOLDS", 2)
     monkeypatch.setitem(figure_2.VARIED, "SSDE", ("spread", (1.0, 10.0)))
-    yield images.Images(X, y)
-    images.load_images.cache_clear()
-
-
-def image_task(method, seed=0, **setting):
-    return Task({"characters": 36, "method": method, **setting}, seed)
+    yield X, y
+    maps.load_images.cache_clear()
 
 
 def test_a_split_is_its_seed_and_scores_only_new_images(data):
-    one, same, other = (images.Split.draw(data, seed) for seed in (0, 0, 1))
+    one, same, other = (maps.Split.draw(None, 36, seed) for seed in (0, 0, 1))
     np.testing.assert_array_equal(one.X_new, same.X_new)
     assert not np.array_equal(one.X_new, other.X_new)
     assert (len(one.y), len(one.y_new)) == (64, 16)
     assert one.score(one.y_new) == 1
+    assert set(maps.Split.draw(None, 3, 0).y) == {"0", "1", "2"}
 
 
 def test_zero_and_o_count_as_one_only_if_asked():
     X = np.zeros((4, 1))
-    split = images.Split(X, X[:, 0], X, np.array(["0", "O", "1", "O"], dtype=object))
+    split = maps.Split(X, X[:, 0], X, np.array(["0", "O", "1", "O"], dtype=object))
     predicted = np.array(["O", "O", "0", "1"], dtype=object)
     assert (split.score(predicted), split.score(predicted, merged=True)) == (0.25, 0.5)
-
-
-def test_first_characters(data):
-    assert set(data.of_first(3).y) == {"0", "1", "2"}
-    assert len(data.of_first(36).y) == 80
 
 
 @pytest.mark.parametrize("task", FIGURE_2.tasks(True), ids=lambda task: task.key)
 def test_every_quick_task_runs(task, data):
     measurements = FIGURE_2.run(task, None)
-    scores = [item for item in measurements if item.measure in (images.PRECISION, images.MERGED)]
+    scores = [item for item in measurements if item.measure in (maps.PRECISION, maps.MERGED)]
     assert all(item.n_scored == 16 and 0 <= item.value <= 1 for item in scores)
     if "choice" not in task.setting:
         assert scores
 
 
 def test_a_map_is_scored_by_its_first_coordinates(data):
-    found = FIGURE_2.run(image_task("SSDE", spread=10.0), None)
-    split = images.Split.draw(data, 0)
+    found = FIGURE_2.run(Task({"characters": 36, "method": "SSDE", "spread": 10.0}, 0), None)
+    split = maps.Split.draw(None, 36, 0)
     model = SupervisedSemidefiniteEmbedding(3, random_state=0).fit(split.X, split.y)
     head = KNeighborsClassifier(3).fit(model.embedding_[:, :2], split.y)
     expected = head.score(model.transform(split.X_new)[:, :2], split.y_new)
-    assert value_of(found, images.PRECISION, dimension=2) == expected
-    assert value_of(found, images.MERGED, dimension=2) >= expected
-    error = value_of(found, images.DISTANCE_ERROR)
+    assert value_of(found, maps.PRECISION, dimension=2) == expected
+    assert value_of(found, maps.MERGED, dimension=2) >= expected
+    error = value_of(found, figure_2.DISTANCE_ERROR)
     assert 0 < error < 0.1
     assert error <= 100 * model.certificate_.errors.rms_squared + 1e-9
 
 
 def test_the_control_is_regression_on_labels(data):
-    split = images.Split.draw(data, 0)
-    predicted = images.predict_from_labels(split)
+    split = maps.Split.draw(None, 36, 0)
+    predicted = figure_2.predict_from_labels(split)
     assert set(predicted) == {"3-NN", "argmax"}
     assert all(split.score(names, merged=True) > 0.8 for names in predicted.values())
 
 
 def test_scored_labels_choose_nothing(data):
-    split = images.Split.draw(data, 0)
-    hidden = images.Split(split.X, split.y, split.X_new, np.full(16, "?", dtype=object))
+    split = maps.Split.draw(None, 36, 0)
+    hidden = maps.Split(split.X, split.y, split.X_new, np.full(16, "?", dtype=object))
     one, other = (figure_2.search(item, "SLLE", 0) for item in (split, hidden))
     assert one == other
-    scores = {m.setting["alpha"]: m.value for m in one if m.measure == figure_2.CV_PRECISION}
+    scores = {
+        m.setting["alpha"]: m.value for m in one if m.measure == "precision in cross-validation"
+    }
     assert one[0].value == max(scores, key=scores.get)
 
 
@@ -296,10 +273,10 @@ def made_up_images(ssde, *, slle=0.5, chosen=0.3, control=0.6, error=0.05, data_
             measured = [
                 Measurement(control - noise, rule, measure, n_scored=280)
                 for rule in rules
-                for measure in (images.PRECISION, images.MERGED)
+                for measure in (maps.PRECISION, maps.MERGED)
             ]
         else:
-            for dimension in images.DIMENSIONS:
+            for dimension in figure_2.DIMENSIONS:
                 value = 0.4
                 if method == "SSDE":
                     value = ssde(dimension) - 0.01 * (setting["spread"] != 10)
@@ -307,12 +284,12 @@ def made_up_images(ssde, *, slle=0.5, chosen=0.3, control=0.6, error=0.05, data_
                     value = slle - abs(setting["alpha"] - 0.5)
                 measured += [
                     Measurement(value + noise, {"dimension": dimension}, measure, n_scored=280)
-                    for measure in (images.PRECISION, images.MERGED)
+                    for measure in (maps.PRECISION, maps.MERGED)
                 ]
         if method == "SSDE":
             measured += [
-                Measurement(error, {}, images.DISTANCE_ERROR, unit="number"),
-                Measurement(0.01, {}, images.GAP, unit="number"),
+                Measurement(error, {}, figure_2.DISTANCE_ERROR, unit="number"),
+                Measurement(0.01, {}, figure_2.GAP, unit="number"),
             ]
         results.append(TaskResult(task, tuple(measured), 0.0))
     return summarise(results, derive=FIGURE_2.derive)
@@ -320,13 +297,13 @@ def made_up_images(ssde, *, slle=0.5, chosen=0.3, control=0.6, error=0.05, data_
 
 def test_choices_are_put_together_split_by_split():
     summary = made_up_images(lambda dimension: 0.7)
-    best = summary.row(images.PRECISION, method="SLLE", choice="best case", dimension=10)
+    best = summary.row(maps.PRECISION, method="SLLE", choice="best case", dimension=10)
     assert best.estimate.mean == pytest.approx(0.501)
     assert "alpha" not in best.setting
-    chosen = summary.row(images.PRECISION, method="SLLE", choice="cross-validated", dimension=10)
+    chosen = summary.row(maps.PRECISION, method="SLLE", choice="cross-validated", dimension=10)
     assert chosen.values == pytest.approx({0: 0.3, 1: 0.301, 2: 0.302})
-    assert not summary.rows_with(images.PRECISION, method="SDE", choice="cross-validated")
-    assert summary.rows_with(images.MERGED, method="SLLE", choice="cross-validated")
+    assert not summary.rows_with(maps.PRECISION, method="SDE", choice="cross-validated")
+    assert summary.rows_with(maps.MERGED, method="SLLE", choice="cross-validated")
 
 
 BARS = "SSDE has a precision of at least 70 % in 10 dimensions and 73 % in 30"
@@ -372,27 +349,17 @@ def test_the_dimensions_below_are_named():
 
 def test_thumbnails_do_not_overlap():
     places = np.random.default_rng(0).standard_normal((600, 2)) * [3, 1]
-    chosen, corners = figure_2_picture.place_thumbnails(places)
-    assert len(chosen) == len(corners) <= figure_2_picture.MOST
-    height, width = (figure_2_picture.ZOOM * side for side in images.SHAPE)
+    chosen, corners = figure_2.place_thumbnails(places)
+    assert len(chosen) == len(corners) <= figure_2.MOST
+    height, width = (figure_2.ZOOM * side for side in figure_2.SHAPE)
     for row, corner in enumerate(corners):
         apart = np.abs(np.delete(corners, row, axis=0) - corner)
         assert np.all((apart[:, 0] >= height) | (apart[:, 1] >= width))
     assert corners.min() >= 0
-    assert (corners.max(axis=0) <= figure_2_picture.CANVAS - np.array([height, width])).all()
+    assert (corners.max(axis=0) <= figure_2.CANVAS - np.array([height, width])).all()
     # Upwards on the map is upwards on the canvas.
     assert np.corrcoef(places[chosen, 1], corners[:, 0])[0, 1] == pytest.approx(-1, abs=1e-3)
     assert np.corrcoef(places[chosen, 0], corners[:, 1])[0, 1] == pytest.approx(1, abs=1e-3)
-
-
-def test_an_image_keeps_its_pixels_and_gets_its_color():
-    pixels = (np.arange(320) % 3 == 0).astype(float)
-    names = np.array(["A"], dtype=object)
-    canvas = figure_2_picture.paint(pixels[None], names, np.array([[7, 9]]), names)
-    height, width = (figure_2_picture.ZOOM * side for side in images.SHAPE)
-    part = canvas[7 : 7 + height : 2, 9 : 9 + width : 2]
-    np.testing.assert_array_equal((part != 255).any(axis=2).ravel(), pixels > 0)
-    assert (canvas != 255).any(axis=2).sum() == 4 * pixels.sum()
 
 
 @pytest.mark.parametrize("data_home", [Path("data"), None])
@@ -410,7 +377,7 @@ def test_the_plain_basis_is_rebuilt_as_well():
     y = np.arange(60) % 3
     X = rng.normal(size=(60, 5)) + 4 * y[:, None]
     settings = {"n_neighbors": 6, "alpha": 1.0}
-    plain = images.make_map(names.PLAIN_SLLE, 2, 0, **settings).fit(X, y)
+    plain, _ = maps.fit_map(maps.PLAIN_SLLE, X, y, 2, 0, **settings)
     assert plain.embedding_.shape == (60, 2)
     np.testing.assert_allclose(plain.transform(X), plain.embedding_, atol=1e-12)
     errors = plain.embedding_ - plain.weights_ @ plain.embedding_
