@@ -59,11 +59,10 @@ def two_clusters(n=40, gap=50.0):
 # Features and labels
 
 
-def test_size_kinds_and_zeros(write):
+def test_size_zeros_and_constants(write):
     X = np.column_stack([[0, 1, 0, 1], [3, 4, 5, 6], [0.5, 1, 2, 3], [2, 2, 2, 2]])
     found = report_of(write(X))["features"]
     assert (found["n_rows"], found["n_features"]) == (4, 4)
-    assert found["kinds"] == {"zero_or_one": 1, "whole": 2, "real": 1}
     assert found["share_of_zeros"] == 2 / 16
     assert (found["n_constant"], found["constant"]) == (1, ["f3"])
 
@@ -75,12 +74,8 @@ def test_sparse_rows_are_described_as_dense_ones(write, tmp_path):
     sparse = report_of(tmp_path / "x.npz")
     assert sparse["features"].pop("is_sparse") is True
     assert dense["features"].pop("is_sparse") is False
-    for part in ("kinds", "share_of_zeros", "n_constant", "range_ratio"):
+    for part in ("share_of_zeros", "n_constant", "range_ratio"):
         assert sparse["features"][part] == dense["features"][part]
-    np.testing.assert_allclose(
-        sparse["features"]["largest_share_of_variance"],
-        dense["features"]["largest_share_of_variance"],
-    )
     assert sparse["duplicates"] == dense["duplicates"]
 
 
@@ -111,10 +106,8 @@ def test_features_on_other_scales(write, factor):
     report = report_of(write(X))
     advised = any("--scale standard" in line for line in report["advice"])
     assert advised == (factor != 1)
-    widest = report["features"]["widest"]["feature"]
     if factor > 1:
-        assert widest == "f3"
-        assert report["features"]["largest_share_of_variance"] > 0.999
+        assert report["features"]["widest"]["feature"] == "f3"
 
 
 def test_pictures_need_no_standardising(write):
@@ -130,7 +123,6 @@ def test_huge_values_do_not_overflow(make):
         warnings.simplefilter("error", RuntimeWarning)
         found = inspection.examine_features(Table(make(X), None, None, None, "x.npy"))
     assert found["range_ratio"] == pytest.approx(2e152)
-    assert found["largest_share_of_variance"] == pytest.approx(1)
     assert found["widest"] == {"feature": "feature 2", "low": -1e152, "high": 1e152}
 
 

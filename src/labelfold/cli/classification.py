@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,69 +24,6 @@ from labelfold.intervals import LEVEL, wilson_interval
 from labelfold.labels import PartialLabels, hide_labels
 from labelfold.methods import Method
 from labelfold.progress import Progress
-
-
-@dataclass(frozen=True)
-class ErrorEstimate:
-    """Wrong answers for labels that were hidden, or the reason why there are none.
-
-    Parameters
-    ----------
-    n_folds, n_hidden, n_wrong : int
-        Parts that the labels were hidden in, labels hidden in all, and wrong answers among them.
-
-    chance : float
-        Error of always naming the class with most labels.
-
-    notes : tuple of str
-        What to keep in mind; where there is no estimate, why.
-    """
-
-    n_folds: int
-    n_hidden: int
-    n_wrong: int
-    chance: float
-    notes: tuple[str, ...] = ()
-
-    @property
-    def error(self) -> float | None:
-        """Share of wrong answers."""
-        return self.n_wrong / self.n_hidden if self.n_hidden else None
-
-    @property
-    def n_left(self) -> int:
-        """Number of labels that a fold leaves to the fit, rounded."""
-        return round(self.n_hidden * (1 - 1 / self.n_folds)) if self.n_folds else 0
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """Wilson's interval for the error."""
-        return None if self.error is None else wilson_interval(self.error, self.n_hidden)
-
-    def as_plain(self) -> dict[str, Any]:
-        """Everything as plain values."""
-        return {
-            "error": self.error,
-            "interval": self.interval,
-            "level": LEVEL,
-            "n_wrong": self.n_wrong,
-            "n_hidden": self.n_hidden,
-            "n_folds": self.n_folds,
-            "n_left": self.n_left,
-            "chance": self.chance,
-            "notes": list(self.notes),
-        }
-
-    def __str__(self) -> str:
-        if self.error is None or self.interval is None:
-            return f"Error: not estimated. {' '.join(self.notes)}"
-        low, high = self.interval
-        text = (
-            f"Error on hidden labels: {self.error:.1%} ({self.n_wrong} of {self.n_hidden} wrong, "
-            f"in {self.n_folds} folds with about {self.n_left} labels left), {LEVEL:.0%} interval "
-            f"{low:.1%} to {high:.1%}; by always naming the largest class {self.chance:.1%}."
-        )
-        return " ".join([text, *self.notes])
 
 
 def make_classifier(
@@ -113,31 +49,28 @@ def make_classifier(
 
 def fit_and_estimate(
     model: Any, X: Any, y: NDArray[Any], *, folds: int, seed: int, progress: Progress
-) -> tuple[Any, ErrorEstimate]:
+) -> tuple[Any, dict[str, Any]]:
     """Fit the model on all labels, and on all but those of each fold.
 
     Parameters
     ----------
     model : classifier
-        A `ManifoldClassifier` or `LaplacianClassifier`, unfitted.
-
+        Unfitted.
     X, y : matrix, ndarray of objects
         All rows, and their labels, None where there is none.
-
     folds : int
         Number of parts that the labels are hidden in; 0 makes no estimate. Fewer are made where
         no class has so many labels.
-
     seed : int
         Draws the parts.
-
     progress : Progress
         Is told of every fit.
 
     Returns
     -------
-    model, estimate : classifier, ErrorEstimate
-        The one fitted on all labels, and how often those fitted on fewer were wrong.
+    model, estimate : classifier, dict
+        The one fitted on all labels, and how often those fitted on fewer were wrong, as plain
+        values; the error is None where there is no estimate, and notes say why.
     """
     labels = PartialLabels.some_from_y(y)
     hidden, notes = _hidden_rows(labels, folds, seed)
@@ -160,9 +93,19 @@ def fit_and_estimate(
     except InputError as error:
         hidden, n_wrong, notes = [], 0, [f"With some labels hidden the method fails: {error}"]
     counts = np.bincount(labels.codes[labels.mask])
-    n_hidden = sum(map(len, hidden))
-    chance = 1 - float(counts.max() / labels.n_labeled)
-    return fitted, ErrorEstimate(len(hidden), n_hidden, n_wrong, chance, tuple(notes))
+    n_folds, n_hidden = len(hidden), sum(map(len, hidden))
+    share = n_wrong / n_hidden if n_hidden else None
+    return fitted, {
+        "error": share,
+        "interval": None if share is None else wilson_interval(share, n_hidden),
+        "level": LEVEL,
+        "n_wrong": n_wrong,
+        "n_hidden": n_hidden,
+        "n_folds": n_folds,
+        "n_left": round(n_hidden * (1 - 1 / n_folds)) if n_folds else 0,
+        "chance": 1 - float(counts.max() / labels.n_labeled),
+        "notes": notes,
+    }
 
 
 def estimate_shuffled(

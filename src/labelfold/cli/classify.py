@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from labelfold.cli import reports
 from labelfold.cli.console import Console
-from labelfold.cli.embed import check_saving
 from labelfold.cli.methods import (
-    check_scale,
+    SCALES,
+    check_option,
     classifying,
     find_method,
     labels_of_classes,
@@ -31,17 +32,8 @@ from labelfold.cli.options import (
     OutputOptions,
     command,
 )
-from labelfold.cli.output import STANDARD_STREAM, Results
-from labelfold.cli.reports import (
-    counted,
-    data_facts,
-    describe_data,
-    describe_end,
-    describe_scale,
-    describe_solve,
-    estimator_facts,
-    wrapped,
-)
+from labelfold.cli.output import STANDARD_STREAM, Results, map_display
+from labelfold.cli.reports import counted
 from labelfold.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -121,20 +113,15 @@ def classify(
     makes_map = chosen.declaration.embeds
     if not makes_map:
         refuse_without_map(method, head=head, plot=wanted.plot, permutations=permutations)
-    check_options(head, permutations, folds)
-    check_scale(options.scale)
-    check_saving(wanted)
+    check_option("--head", head or HEADS[0], HEADS)
+    check_option("--scale", options.scale, SCALES)
+    if permutations and folds < 2:
+        raise InputError("--permutations hides labels as well: --folds must be 2 or more.")
+    if folds == 1:
+        raise InputError("--folds 1 would hide all labels at once: use 2 or more, or 0 for none.")
     if data == new == STANDARD_STREAM:
         raise InputError("DATA and --new cannot both come from standard input: name a file.")
-    with Results(
-        out,
-        inputs=reading.files(data, new),
-        picture=wanted.plot,
-        model=wanted.save,
-        pages=True,
-        overwrite=wanted.force,
-        as_json=wanted.as_json,
-    ) as results:
+    with Results(out, reading.files(data, new), wanted, pages=True) as results:
         estimator = make_estimator(chosen, options)
         table = reading.read_labeled(console, data, labels)
         y = labels_of_classes(table, "a classifier")
@@ -160,7 +147,7 @@ def classify(
         if permutations:
             with console.step("shuffling labels"):
                 baseline = estimate_shuffled(
-                    model, X, y, estimate.n_folds, permutations, options.seed
+                    model, X, y, estimate["n_folds"], permutations, options.seed
                 )
         whole = with_scaler(scaler, fitted)
         columns = as_columns(table, fitted, more, whole)
@@ -169,22 +156,22 @@ def classify(
             with console.step("picture"):
                 display = as_display(table, fitted, scaler, more, columns)
                 results.write_map(display, row_columns(table, more, columns))
-        results.write_model(whole, table.feature_names, compact=wanted.compact)
+        results.write_model(whole, table.feature_names)
     facts = {
         "command": "classify",
-        "data": data_facts(table),
+        "data": reports.data_facts(table),
         "new": None if more is None else {"file": more.origin, "n_rows": more.n_rows},
         "method": method,
         "head": head or HEADS[0] if makes_map else None,
         "scale": options.scale,
         "n_components": fitted.embedding_.shape[1] if makes_map else None,
-        **estimator_facts(getattr(fitted, "embedder_", fitted)),
-        "estimate": estimate.as_plain(),
+        **reports.estimator_facts(getattr(fitted, "embedder_", fitted)),
+        "estimate": estimate,
         "permutations": baseline,
         "found": found_facts(columns),
         **results.end_facts(fit=fit_seconds),
     }
-    results.report(console, facts, describe(facts, str(estimate)))
+    results.report(console, facts, describe(facts))
 
 
 def refuse_without_map(method: str, **options: Any) -> None:
@@ -194,16 +181,6 @@ def refuse_without_map(method: str, **options: Any) -> None:
             raise InputError(
                 f"--{name} needs a map, and --method {method} makes none: leave it out."
             )
-
-
-def check_options(head: str | None, permutations: int, folds: int) -> None:
-    """Refuse options that contradict each other."""
-    if head is not None and head not in HEADS:
-        raise InputError(f"--head {head} is unknown: use one of {', '.join(HEADS)}.")
-    if permutations and folds < 2:
-        raise InputError("--permutations hides labels as well: --folds must be 2 or more.")
-    if folds == 1:
-        raise InputError("--folds 1 would hide all labels at once: use 2 or more, or 0 for none.")
 
 
 def read_more(console: Console, reading: DataOptions, new: str, table: Table) -> Table:
@@ -264,8 +241,6 @@ def as_display(
     import numpy as np
 
     from labelfold.labels import PartialLabels
-    from labelfold.plotting import EmbeddingDisplay
-    from labelfold.plotting.map_view import telling_components
 
     embedding, is_new = fitted.embedding_, None
     labels = PartialLabels.from_optional_y(table.labels, n_samples=table.n_rows)
@@ -275,15 +250,14 @@ def as_display(
         is_new = np.repeat([False, True], [table.n_rows, more.n_rows])
         none = PartialLabels.none(more.n_rows).codes
         labels = PartialLabels(np.concatenate([labels.codes, none]), labels.classes)
-    return EmbeddingDisplay(
+    return map_display(
         embedding,
-        labels=labels,
+        labels,
+        fitted.embedder_,
         predictions=columns["label"],
         confidence=columns["confidence"],
         is_new=is_new,
-        class_centers=getattr(fitted.embedder_, "class_centers_", None),
         classes=fitted.classes_,
-        components=telling_components(embedding.shape[1], labels),
     )
 
 
@@ -310,31 +284,45 @@ def found_facts(columns: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def describe(facts: dict[str, Any], estimate: str) -> str:
+def describe(facts: dict[str, Any]) -> str:
     """The facts as text for people."""
     found, new = facts["found"], facts["new"]
     n = facts["n_components"]
     kind = "no map" if n is None else f"{counted(n, 'coordinate')}, {facts['head']} head"
-    kind += describe_scale(facts["scale"])
-    lines = [describe_data(facts["data"])]
+    kind += reports.describe_scale(facts["scale"])
+    lines = [reports.describe_data(facts["data"])]
     if new is not None:
         lines.append(f"{new['file']}: {counted(new['n_rows'], 'row')} more.")
     lines += [
         "",
         f"Classifier by {facts['method']} ({facts['estimator']}): {kind}.",
-        *describe_solve(facts),
+        *reports.describe_solve(facts),
         "",
-        wrapped(estimate),
+        reports.wrapped(describe_estimate(facts["estimate"])),
     ]
     if facts["permutations"] is not None:
-        lines.append(wrapped(f"Labels shuffled: {facts['permutations']['text']}"))
+        lines.append(reports.wrapped(f"Labels shuffled: {facts['permutations']['text']}"))
     if found["n_rows"]:
         counts = ", ".join(f"{one['label']} ({one['n_rows']:,})" for one in found["classes"])
         lines += [
-            wrapped(f"Labels found for {counted(found['n_rows'], 'row')}: {counts}."),
+            reports.wrapped(f"Labels found for {counted(found['n_rows'], 'row')}: {counts}."),
             f"Mean confidence {found['mean_confidence']:.2f}; below {LOW} for "
             f"{counted(found['n_low_confidence'], 'row')}.",
         ]
     else:
         lines.append("Every row has a label: nothing was left to find.")
-    return "\n".join([*lines, "", *describe_end(facts)])
+    return "\n".join([*lines, "", *reports.describe_end(facts)])
+
+
+def describe_estimate(facts: dict[str, Any]) -> str:
+    """The error on hidden labels as text."""
+    if facts["error"] is None:
+        return f"Error: not estimated. {' '.join(facts['notes'])}"
+    low, high = facts["interval"]
+    text = (
+        f"Error on hidden labels: {facts['error']:.1%} ({facts['n_wrong']} of {facts['n_hidden']} "
+        f"wrong, in {facts['n_folds']} folds with about {facts['n_left']} labels left), "
+        f"{facts['level']:.0%} interval {low:.1%} to {high:.1%}; by always naming the largest "
+        f"class {facts['chance']:.1%}."
+    )
+    return " ".join([text, *facts["notes"]])

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from labelfold.cli.console import Console
-from labelfold.cli.methods import check_scale, compared, labels_of_classes, scale_columns
+from labelfold.cli.methods import SCALES, check_option, compared, labels_of_classes, scale_columns
 from labelfold.cli.options import (
     Data,
     DataOptions,
     Force,
     Json,
     Labels,
+    OutputOptions,
     Scale,
     Seed,
     command,
@@ -108,17 +109,12 @@ def compare(
       labelfold compare flowers.csv --labels kind --methods ccdr,pca --dims 2,5 --plot errors.png
     """
     dimensions = parse_dims(dims)
-    if head not in HEADS:
-        raise InputError(f"--head {head} is unknown: use one of {', '.join(HEADS)}.")
-    check_scale(scale)
+    check_option("--head", head, HEADS)
+    check_option("--scale", scale, SCALES)
     chosen = choose_methods(methods)
-    with Results(
-        None if out is None else str(out),
-        inputs=reading.files(data),
-        picture=plot,
-        overwrite=force,
-        as_json=as_json,
-    ) as results:
+    wanted = OutputOptions(plot=plot, as_json=as_json, force=force)
+    table_file = None if out is None else str(out)
+    with Results(table_file, reading.files(data), wanted) as results:
         table = reading.read_labeled(console, data, labels)
         y = labels_of_classes(table, "a comparison")
         largest = max(table.class_counts.values())

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from labelfold.cli.tables import Table
 
 MOST_CLASSES = 20
-KINDS = {"zero_or_one": "0 and 1 only", "whole": "whole numbers", "real": "numbers"}
 VERY_DIFFERENT = 30  # times as wide: distances then follow the wide features alone
 MANY_ANTIHUBS = 0.25
 FEW_PER_CLASS = 5
@@ -111,11 +110,9 @@ def _indented(lines: list[str]) -> str:
 
 
 def _features(features: Mapping[str, Any]) -> list[str]:
-    kinds = [f"{n:,} of {KINDS[kind]}" for kind, n in features["kinds"].items() if n]
     form = "sparse, " if features["is_sparse"] else ""
     lines = [
-        f"{counted(features['n_rows'], 'row')}, {counted(features['n_features'], 'feature')} "
-        f"({', '.join(kinds)}); "
+        f"{counted(features['n_rows'], 'row')}, {counted(features['n_features'], 'feature')}; "
         f"{form}{features['share_of_zeros']:.0%} of the entries are zero."
     ]
     if features["n_constant"]:
@@ -124,8 +121,7 @@ def _features(features: Mapping[str, Any]) -> list[str]:
         lines.append(f"{counted(n, 'constant feature')}: {named}.")
     if features["widest"] is not None:
         lines.append(
-            f"Ranges: from {_range(features['narrowest'])} to {_range(features['widest'])}; one "
-            f"feature has up to {features['largest_share_of_variance']:.0%} of all variance."
+            f"Ranges: from {_range(features['narrowest'])} to {_range(features['widest'])}."
         )
     return lines
 

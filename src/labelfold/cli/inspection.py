@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
+from sklearn.utils.sparsefuncs import min_max_axis
 
 from labelfold.exceptions import InputError
 from labelfold.graph import IntrinsicDimension, NeighborGraph
@@ -50,24 +50,20 @@ def examine_features(table: Table) -> dict[str, Any]:
         "n_features": table.n_features,
         "is_sparse": bool(sp.issparse(table.X)),
         "share_of_zeros": _share_of_zeros(table.X),
-        "kinds": _kinds(table.X, low, high),
         "n_constant": int(np.count_nonzero(~varies)),
         "constant": [feature_name(table, j) for j in np.flatnonzero(~varies)[:MOST_NAMED].tolist()],
         "widest": None,
         "narrowest": None,
         "range_ratio": None,
-        "largest_share_of_variance": None,
     }
     if varies.any():
         order = np.flatnonzero(varies)[np.argsort(width[varies], kind="stable")]
-        variances = _variances(table.X, width.max())
         # The lower quarter, and not the least: pictures have pixels that hardly ever differ.
         typical = width[order[(len(order) - 1) // 4]]
         facts |= {
             "widest": _feature_range(table, int(order[-1]), low, high),
             "narrowest": _feature_range(table, int(order[0]), low, high),
             "range_ratio": float(width[order[-1]] / typical),
-            "largest_share_of_variance": float(variances.max() / variances.sum()),
         }
     return facts
 
@@ -231,37 +227,11 @@ def _canonical(X: Any) -> Any:
     return rows
 
 
-def _variances(X: Any, unit: float) -> NDArray[np.float64]:
-    """Variances of the columns in a unit in which their squares do not overflow."""
-    is_sparse = sp.issparse(X)
-    if is_sparse:
-        return np.asarray(mean_variance_axis(X / unit, axis=0)[1])
-    return np.asarray([np.var(column / unit) for column in X.T])
-
-
 def _share_of_zeros(X: Any) -> float:
     n_rows, n_features = X.shape
     is_sparse = sp.issparse(X)
     n_stored = X.count_nonzero() if is_sparse else np.count_nonzero(X)
     return float(1 - n_stored / (n_rows * n_features))
-
-
-def _kinds(X: Any, low: NDArray[np.float64], high: NDArray[np.float64]) -> dict[str, int]:
-    """How many features hold 0 and 1 only, other whole numbers, and other numbers."""
-    is_sparse = sp.issparse(X)
-    if is_sparse:
-        columns = X.tocsc()
-        entries = np.repeat(np.arange(len(low)), np.diff(columns.indptr))
-        is_fraction = columns.data != np.round(columns.data)
-        whole = np.bincount(entries[is_fraction], minlength=len(low)) == 0
-    else:
-        whole = np.array([np.array_equal(c, np.round(c)) for c in X.T], dtype=np.bool_)
-    binary = whole & (low == 0) & (high == 1)
-    return {
-        "zero_or_one": int(binary.sum()),
-        "whole": int((whole & ~binary).sum()),
-        "real": int((~whole).sum()),
-    }
 
 
 def _feature_range(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -91,10 +91,15 @@ def _purpose(method: Method) -> str:
     return method.declaration.purpose + LABELS[method.declaration.labels] + origin
 
 
+def check_option(option: str, value: str, choices: Iterable[str]) -> None:
+    """Refuse a value that is none of the choices."""
+    if value not in choices:
+        raise InputError(f"{option} {value} is unknown: choose from {', '.join(choices)}.")
+
+
 def find_method(name: str, known: Mapping[str, Method]) -> Method:
     """Return the method of that name; an unknown one is refused."""
-    if name not in known:
-        raise InputError(f"--method {name} is unknown: choose from {', '.join(known)}.")
+    check_option("--method", name, known)
     return known[name]
 
 
@@ -278,12 +283,6 @@ def _read_as(kind: str, text: str) -> tuple[bool, Any]:
     except ValueError:
         return False, None
     return not math.isnan(number), number
-
-
-def check_scale(name: str) -> None:
-    """Refuse an unknown --scale."""
-    if name not in SCALES:
-        raise InputError(f"--scale {name} is unknown: use one of {', '.join(SCALES)}.")
 
 
 def scale_columns(name: str, X: Any, seed: int) -> tuple[Any, Any]:

@@ -268,18 +268,6 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     function : callable
         A command. A parameter whose type is a dataclass gets an object made of the options that
         are its fields; one of type `Console` gets that of the command, with -q and -v set.
-
-    Examples
-    --------
-    >>> from labelfold.cli.options import ColumnOptions, Data, command
-    >>> @command
-    ... def show(data: Data, columns: ColumnOptions) -> None:
-    ...     print(data, columns.id_column)
-    >>> import inspect
-    >>> list(inspect.signature(show).parameters)[:3]
-    ['data', 'features', 'ignore']
-    >>> show(data="rows.csv", **dict.fromkeys(list(inspect.signature(show).parameters)[1:]))
-    rows.csv None
     """
     types = get_type_hints(function, include_extras=True)
     single: list[inspect.Parameter] = []

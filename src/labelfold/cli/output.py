@@ -21,10 +21,10 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from labelfold.cli.console import Console
+from labelfold.cli.options import OutputOptions
 from labelfold.cli.reports import versions
 from labelfold.exceptions import InputError
 from labelfold.whole_file import synchronise, temporary_name
@@ -32,6 +32,7 @@ from labelfold.whole_file import synchronise, temporary_name
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from labelfold.labels import PartialLabels
     from labelfold.plotting import EmbeddingDisplay
 
 STANDARD_STREAM = "-"
@@ -103,12 +104,7 @@ class OutputFiles:
             stream.flush()
             os.fsync(stream.fileno())
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         try:
             if error is None:
                 self._rename_into_place()
@@ -177,39 +173,37 @@ class Results:
         File of the table, or "-".
     inputs : tuple of str
         Files that the command reads, which it must not replace; a map is of the first.
-    picture, model : Path, default=None
-        The other files, if they are wanted: a picture or a page, and an estimator.
+    wanted : OutputOptions
+        The other files, if they are wanted, whether files that exist may be replaced, and whether
+        the report is JSON rather than text.
     pages : bool, default=False
         Whether the picture may be a page.
-    overwrite : bool, default=False
-        Whether files that exist may be replaced.
-    as_json : bool, default=False
-        Whether the report is JSON rather than text.
     """
 
     def __init__(
         self,
         table: str | None,
-        *,
         inputs: tuple[str, ...],
-        picture: Path | None = None,
-        model: Path | None = None,
+        wanted: OutputOptions,
+        *,
         pages: bool = False,
-        overwrite: bool = False,
-        as_json: bool = False,
     ) -> None:
+        self.picture, self.model = wanted.plot, wanted.save
+        if wanted.compact and self.model is None:
+            raise InputError("--compact requires --save.")
         self.files = {
             "table": table,
-            "picture": None if picture is None else str(picture),
-            "model": None if model is None else str(model),
+            "picture": None if self.picture is None else str(self.picture),
+            "model": None if self.model is None else str(self.model),
         }
-        self.picture, self.model = picture, model
+        self._wanted = wanted
         self._table = None if table in (None, STANDARD_STREAM) else Path(str(table))
-        self._inputs, self._as_json = inputs, as_json
+        self._inputs = inputs
         self._endings = (*PICTURES, PAGE) if pages else PICTURES
         self._columns: Mapping[str, Any] | None = None
-        self._paths = [path for path in (self._table, picture, model) if path is not None]
-        self._output = OutputFiles(*self._paths, overwrite=overwrite)
+        files = (self._table, self.picture, self.model)
+        self._paths = [path for path in files if path is not None]
+        self._output = OutputFiles(*self._paths, overwrite=wanted.force)
         self._start = time.perf_counter()
 
     @property
@@ -225,12 +219,7 @@ class Results:
         self._output.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         self._output.__exit__(kind, error, trace)
         if error is None and self._columns is not None:
             from labelfold.cli.tables import write_table
@@ -279,7 +268,7 @@ class Results:
             with self._output.open(self.picture) as stream:
                 figure.savefig(stream, format=_ending(self.picture))
 
-    def write_model(self, estimator: Any, names: list[str] | None, *, compact: bool) -> None:
+    def write_model(self, estimator: Any, names: list[str] | None) -> None:
         """Write a fitted estimator and the names of its features, if it is wanted."""
         if self.model is None:
             return
@@ -287,7 +276,7 @@ class Results:
 
         with tempfile.TemporaryDirectory() as folder, self._output.open(self.model) as stream:
             path = Path(folder, "model.skops")
-            save(estimator, path, compact=compact, feature_names=names)
+            save(estimator, path, compact=self._wanted.compact, feature_names=names)
             with path.open("rb") as saved:
                 shutil.copyfileobj(saved, stream)
 
@@ -302,7 +291,7 @@ class Results:
 
     def report(self, console: Console, facts: dict[str, Any], text: str) -> None:
         """Say what was done, after the block: facts for machines, or text for people."""
-        if self._as_json:
+        if self._wanted.as_json:
             console.result(json.dumps(facts, indent=2, allow_nan=False))
         elif self._is_stdout:
             console.remark(text)
@@ -310,7 +299,7 @@ class Results:
             console.result(text)
 
     def _check(self) -> None:
-        if self._is_stdout and self._as_json:
+        if self._is_stdout and self._wanted.as_json:
             raise InputError("-o - and --json both write to standard output: name a file with -o.")
         if self._table is not None:
             from labelfold.cli.tables import output_format
@@ -341,6 +330,22 @@ def new_figure(width: float, height: float) -> Figure:
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), dpi=150, layout="constrained")
+
+
+def map_display(
+    coordinates: Any, labels: PartialLabels, embedder: Any, **answers: Any
+) -> EmbeddingDisplay:
+    """Return a map, ready to be drawn; `answers` are those of a classifier."""
+    from labelfold.plotting import EmbeddingDisplay
+    from labelfold.plotting.map_view import telling_components
+
+    return EmbeddingDisplay(
+        coordinates,
+        labels=labels,
+        components=telling_components(coordinates.shape[1], labels),
+        class_centers=getattr(embedder, "class_centers_", None),
+        **{"classes": getattr(embedder, "classes_", None), **answers},
+    )
 
 
 def _ending(path: Path) -> str:

@@ -11,7 +11,7 @@ import typer
 
 from labelfold.cli.console import Console
 from labelfold.cli.methods import refusals_of
-from labelfold.cli.options import ColumnOptions, Force, Json, Out, command
+from labelfold.cli.options import ColumnOptions, Force, Json, Out, OutputOptions, command
 from labelfold.cli.output import Results
 from labelfold.cli.reports import counted, describe_end, row_column
 from labelfold.exceptions import InputError
@@ -71,7 +71,8 @@ def transform(
 
       cat more.csv | labelfold transform model.skops - -o -
     """
-    with Results(out, inputs=(str(model), new), overwrite=force, as_json=as_json) as results:
+    wanted = OutputOptions(as_json=as_json, force=force)
+    with Results(out, (str(model), new), wanted) as results:
         with console.step(f"opening {model}"):
             estimator, names = open_model(model, spread=spread)
         n_features = getattr(estimator, "n_features_in_", None)

@@ -1,4 +1,7 @@
-"""Malformed files of every kind end in a TableError of one line, and in nothing else."""
+"""Malformed files of every format end in a TableError of one line, and in nothing else.
+
+Faults of text tables are those of tests/cli/test_malformed.py, which meets them in every command.
+"""
 
 from __future__ import annotations
 
@@ -42,102 +45,6 @@ def outcome(content, name, **options):
     assert np.isfinite(values).all()
     assert table.X.shape[0] > 0
     return None
-
-
-def cell_of(draw, lines):
-    """A line below the header and one of its first two columns, which are features."""
-    line = draw(st.integers(1, len(lines) - 1))
-    return line, draw(st.integers(0, 1))
-
-
-def replace_cell(draw, lines, value):
-    line, column = cell_of(draw, lines)
-    lines[line][column] = value
-
-
-def ragged(draw, lines):
-    line = draw(st.integers(1, len(lines) - 1))
-    if draw(st.booleans()):
-        lines[line].append(draw(st.sampled_from(["", "1", "x"])))
-    else:
-        del lines[line][-1]
-
-
-def missing(draw, lines):
-    replace_cell(draw, lines, draw(st.sampled_from(["", "NA", "nan", "NaN", "null", "?", "None"])))
-
-
-def mixed(draw, lines):
-    words = st.text(st.characters(categories=["L"]), min_size=1, max_size=5)
-    value = draw(words.filter(lambda word: word.lower() not in ("inf", "infinity")))
-    replace_cell(draw, lines, value + "!")
-
-
-def infinite(draw, lines):
-    replace_cell(draw, lines, draw(st.sampled_from(["inf", "-inf", "Infinity"])))
-
-
-def huge(draw, lines):
-    exponent = draw(st.integers(153, 5000))
-    replace_cell(draw, lines, draw(st.sampled_from(["1e{}", "-3.5E{}"])).format(exponent))
-
-
-def duplicated(draw, lines):
-    lines[0][draw(st.integers(1, len(lines[0]) - 2))] = lines[0][0]
-
-
-def label_missing(draw, lines):
-    lines[0][-1] = draw(st.sampled_from(["Kind", "kin", "class", "kinds"]))
-
-
-def header_only(draw, lines):
-    del lines[1:]
-
-
-def quote_without_end(draw, lines):
-    replace_cell(draw, lines, '"1')
-
-
-FAULTS = {
-    "ragged": (ragged, "cells"),
-    "missing": (missing, "missing value"),
-    "mixed": (mixed, "!'"),
-    "infinite": (infinite, "infinite value"),
-    "huge": (huge, "huge value"),
-    "duplicated": (duplicated, "are all named"),
-    "label missing": (label_missing, "there is no such column"),
-    "header only": (header_only, "no rows"),
-    "quote": (quote_without_end, "quotes"),
-}
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-@given(data=st.data())
-@settings(max_examples=40, deadline=None, derandomize=True)
-def test_faults_of_text_tables(fault, data):
-    n_rows, n_columns = data.draw(st.integers(3, 150)), data.draw(st.integers(3, 5))
-    X = np.random.default_rng(n_rows).standard_normal((n_rows, n_columns))
-    lines = [[*(f"c{i}" for i in range(n_columns)), "kind"]]
-    lines += [[*map(repr, row), "ab"[i % 2]] for i, row in enumerate(X.tolist())]
-    make_fault, expected = FAULTS[fault]
-    make_fault(data.draw, lines)
-    delimiter, ending = data.draw(st.sampled_from([(",", "csv"), (";", "csv"), ("\t", "tsv")]))
-    content = "\n".join(delimiter.join(cells) for cells in lines).encode()
-    if data.draw(st.booleans()):
-        content = gzip.compress(content)
-    message = outcome(content, f"data.{ending}", labels="kind")
-    assert message is not None
-    assert expected in message
-
-
-@given(st.text(st.characters(min_codepoint=0xA0, max_codepoint=0xFF), min_size=1), st.data())
-@settings(max_examples=40, deadline=None, derandomize=True)
-def test_text_in_another_encoding(word, data):
-    encoding = data.draw(st.sampled_from(["latin-1", "utf-16", "utf-32"]))
-    content = f"a,b,kind\n1,2,{word}é\n3,4,b\n".encode(encoding)
-    message = outcome(content, "data.csv", labels="kind")
-    assert message is not None
-    assert "UTF-" in message or "binary data" in message
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
