@@ -393,13 +393,12 @@ class IsometricSeparationMap(ScoreClassifierMixin, Unfolder):
         values: Array,
         unit: float,
     ) -> SeparationCertificate:
-        sides: Any = problem.sides
         margin = self.margin * unit if problem.n_axes else 0.0  # in space, of a hyperplane
         fields = {name: getattr(unfolding, name) for name in asdict(unfolding)}
         return SeparationCertificate(
             **fields,
             separation_error=separation.wrong(values),
-            shortfall=float(np.max(sides.shortfalls(R), initial=0.0)) / unit,
+            shortfall=float(np.max(problem.sides.shortfalls(R), initial=0.0)) / unit,
             margin=float(self.margin),
             is_hard=self.label_penalty is None,
             least_error=separation.least_error(problem, margin),

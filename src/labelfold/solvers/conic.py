@@ -181,7 +181,7 @@ def solve_conic(
 
 def _check(problem: DistanceProblem) -> None:
     n, m = problem.n_points, len(problem.edges)
-    if problem.sides is not None:
+    if len(problem.sides):
         raise InputError(
             'sides are about R, and solver="conic" only knows R R^T: use solver="lowrank".'
         )

@@ -17,7 +17,8 @@ from labelfold.solvers.lowrank import (
     descent,
     measure_errors,
 )
-from labelfold.solvers.lowrank.descent import Descent, clip_to_sides, restore, satisfies
+from labelfold.solvers.lowrank.descent import Descent, restore, satisfies
+from labelfold.solvers.lowrank.sides import NO_SIDES
 from labelfold.threads import Team
 
 TOL = 1e-3
@@ -53,7 +54,7 @@ class TestHardSides:
         found = restored(problem, R)
         # To the last bit of a clipped coordinate.
         assert np.min(problem.sides.slacks(found)) >= -1e-15
-        assert error(problem, found) <= TOL < 0.05 * error(problem, clip_to_sides(problem, R))
+        assert error(problem, found) <= TOL < 0.05 * error(problem, problem.sides.clipped(R))
         assert satisfies(problem, found, TOL)
 
     def test_hold_where_distances_have_to_give_way(self):
@@ -120,14 +121,14 @@ class TestSteps:
     @pytest.mark.parametrize(("max_steps", "expected"), [(10, 10), (70, 70), (10**6, 400)])
     def test_without_sides(self, roll, monkeypatch, max_steps, expected):
         problem, R = roll
-        bare = replace(problem, sides=None)
+        bare = replace(problem, sides=NO_SIDES)
         assert self.count(monkeypatch, bare, R, max_steps) == expected
 
 
 def test_soft_sides_smoothness_and_objective_are_left_aside(roll):
     problem, R = roll
     soft = replace(problem, sides=replace(problem.sides, force=1.0), smoothness=2.0)
-    bare = replace(problem, sides=None, spread=Spread())
+    bare = replace(problem, sides=NO_SIDES, spread=Spread())
     assert np.array_equal(restored(soft, R), restored(bare, R))
     assert error(problem, restored(soft, R)) <= TOL
     assert not np.array_equal(restored(problem, R), restored(bare, R))
@@ -138,7 +139,7 @@ def test_soft_sides_smoothness_and_objective_are_left_aside(roll):
 class TestSatisfies:
     R = np.array([[0.5, 0.0], [-0.5, 0.0]])
 
-    def problem(self, sides=None, square=1.0):
+    def problem(self, sides=NO_SIDES, square=1.0):
         edges = np.array([[0, 1]])
         return DistanceProblem(2, edges, np.array([square]), Spread(), sides=sides)
 

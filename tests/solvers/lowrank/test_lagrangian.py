@@ -9,6 +9,7 @@ from scipy.optimize import approx_fprime
 from labelfold.solvers.lowrank import DistanceProblem, HalfSpaces, Spread, lagrangian
 from labelfold.solvers.lowrank.descent import Descent, stays_sparse
 from labelfold.solvers.lowrank.lagrangian import AugmentedLagrangian, Multipliers
+from labelfold.solvers.lowrank.sides import NO_SIDES
 from labelfold.threads import Team
 
 SIGMA = 3.0
@@ -18,7 +19,7 @@ def make_problem(seed=0, n=9, with_caps=True, with_walls=True, variance=0.7):
     rng = np.random.default_rng(seed)
     edges = np.array([(i, j) for i in range(n) for j in range(i + 1, n) if rng.random() < 0.5])
     is_cap = rng.random(len(edges)) < 0.4 if with_caps else None
-    halves = None
+    halves = NO_SIDES
     if with_walls:
         halves = HalfSpaces(
             np.array([0, 3, 3]), np.array([0, 0, 1]), np.array([1.0, -1.0, 1.0]), 0.3
@@ -45,9 +46,8 @@ def formula(problem, R, y, factors):
         if problem.caps[e]:
             t = max(t, 0.0)
         total += (t**2 - y.edges[e] ** 2) / (2 * s)
-    if problem.sides is not None:
-        for mu, g in zip(y.sides, problem.sides.slacks(R), strict=True):
-            total += (max(mu - SIGMA * g, 0.0) ** 2 - mu**2) / (2 * SIGMA)
+    for mu, g in zip(y.sides, problem.sides.slacks(R), strict=True):
+        total += (max(mu - SIGMA * g, 0.0) ** 2 - mu**2) / (2 * SIGMA)
     return total
 
 
@@ -141,8 +141,10 @@ class TestSmoothnessAndSoftSides:
 
     def formula(self, problem, R, y, factors):
         """F as in the module's first lines; a hinge beyond its largest force is a line."""
-        hard = replace(problem, sides=None)
-        total = formula(hard, R, y, factors) + self.roughness(problem, R)
+        hard = replace(problem, sides=NO_SIDES)
+        total = formula(hard, R, replace(y, sides=np.empty(0)), factors) + self.roughness(
+            problem, R
+        )
         most = problem.sides.force * self.TENSION
         for mu, g in zip(y.sides, problem.sides.slacks(R), strict=True):
             t = max(mu - SIGMA * g, 0.0)
@@ -219,7 +221,7 @@ class TestSmoothnessAndSoftSides:
         assert costs(self.even(problem)) == pytest.approx(hinges)
         hard = replace(problem, sides=replace(sides, force=np.inf))
         assert costs(hard) == pytest.approx(rough)
-        assert costs(replace(problem, sides=None)) == 0.0  # no axes to be smooth along
+        assert costs(replace(problem, sides=NO_SIDES)) == 0.0  # no axes to be smooth along
 
 
 class TestCurvature:

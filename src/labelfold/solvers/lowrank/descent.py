@@ -31,10 +31,10 @@ from labelfold.solvers import kernels
 from labelfold.solvers.kernels import compiled
 from labelfold.solvers.lowrank.distances import DistanceProblem, Spread, measure_errors
 from labelfold.solvers.lowrank.lagrangian import AugmentedLagrangian, Multipliers
-from labelfold.solvers.lowrank.sides import Walls
+from labelfold.solvers.lowrank.sides import NO_SIDES, Walls
 from labelfold.threads import Team
 
-__all__ = ["Descent", "Solve", "clip_to_sides", "factorize", "restore", "satisfies", "stays_sparse"]
+__all__ = ["Descent", "Solve", "factorize", "restore", "satisfies", "stays_sparse"]
 
 Array = NDArray[np.float64]
 Solve = Callable[[Array], Array]
@@ -82,7 +82,7 @@ class Descent:
         self._solve = _approximate_inverse(A, exact=exact)
         sides, tension = lagrangian.problem.sides, lagrangian.tension
         self._walls: Walls | None = None
-        if sides is not None:
+        if len(sides):
             self._walls = Walls(sides, self.R, y.sides, sigma, tension)
         self.G = np.empty_like(self.R)
         self._update_gradient()
@@ -169,37 +169,32 @@ def restore(
     exact : bool
         Whether to factor the descent's Laplacian.
     """
-    sides = problem.sides if problem.sides is not None and problem.sides.is_hard else None
+    sides = problem.sides if problem.sides.is_hard else NO_SIDES
     problem = replace(problem, spread=Spread(), sides=sides, smoothness=0.0)
     lagrangian = AugmentedLagrangian(problem, team)
     even = np.ones(len(problem.edges))
-    y = Multipliers(0 * even, np.zeros(0 if sides is None else len(sides)))
+    y = Multipliers(0 * even, np.zeros(len(sides)))
     n_steps = min(STEPS, max_steps)
-    n_rounds = 1 if sides is None else min(WALL_ROUNDS, max(n_steps // AT_ONCE, 1))
+    n_rounds = min(WALL_ROUNDS, max(n_steps // AT_ONCE, 1)) if len(sides) else 1
     for k in range(n_rounds):
         # Short edges count as much as long ones at first, then only as much as in the error.
-        is_even = sides is None or k < n_rounds // 2
+        is_even = not len(sides) or k < n_rounds // 2
         descent = Descent(lagrangian, R, y, 1.0, even if is_even else problem.squares, exact=exact)
         left = n_steps // n_rounds
         while left > 0:
-            R = clip_to_sides(problem, descent.R)
+            R = sides.clipped(descent.R)
             if satisfies(problem, R, 0.9 * tol):
                 return R
             descent.run(min(left, AT_ONCE), 0.0)
             left -= AT_ONCE
         R, y = descent.R, Multipliers(y.edges, descent.multipliers.sides)
-    return clip_to_sides(problem, R)
-
-
-def clip_to_sides(problem: DistanceProblem, R: Array) -> Array:
-    """Return R with hard sides met, at the cost of distances."""
-    return R if problem.sides is None else problem.sides.clipped(R)
+    return sides.clipped(R)
 
 
 def satisfies(problem: DistanceProblem, R: Array, tol: float) -> bool:
     """Tell whether distances and hard sides hold within a tolerance."""
     sides = problem.sides
-    if sides is not None and sides.is_hard and np.max(sides.shortfalls(R), initial=0.0) > tol:
+    if sides.is_hard and np.max(sides.shortfalls(R), initial=0.0) > tol:
         return False
     return measure_errors(problem, R).decisive <= tol
 

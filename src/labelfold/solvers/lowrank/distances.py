@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from labelfold.solvers.certificates import DistanceErrors
-from labelfold.solvers.lowrank.sides import Sides
+from labelfold.solvers.lowrank.sides import NO_SIDES, Sides
 
 __all__ = [
     "DistanceProblem",
@@ -103,7 +103,7 @@ class DistanceProblem:
         What to make large.
     is_cap : ndarray of shape (n_edges,), default=None
         Whether a pair may also be closer than d; None for none.
-    sides : Sides, default=None
+    sides : Sides, default=NO_SIDES
         Sides on which points must lie.
     smoothness : float, default=0.0
         w, in units of the tension at which equal edges all over hold the objective.
@@ -114,19 +114,18 @@ class DistanceProblem:
     squares: Array
     spread: Spread
     is_cap: NDArray[np.bool_] | None = None
-    sides: Sides | None = None
+    sides: Sides = NO_SIDES
     smoothness: float = 0.0
 
     @property
     def n_axes(self) -> int:
         """Number of leading columns of R that are normals, so that R must not be turned."""
-        return 0 if self.sides is None else self.sides.n_axes
+        return self.sides.n_axes
 
     @property
     def is_feasibility(self) -> bool:
         """Whether any map that satisfies the constraints will do."""
-        is_hard = self.sides is None or self.sides.is_hard
-        return self.spread.is_zero and is_hard and self.smoothness == 0
+        return self.spread.is_zero and self.sides.is_hard and self.smoothness == 0
 
     @property
     def caps(self) -> NDArray[np.bool_]:
@@ -161,8 +160,7 @@ class DistanceProblem:
         """
         unit = float(np.sqrt(np.median(self.usual_squares))) if len(self.edges) else 1.0
         unit = unit or 1.0
-        sides = None if self.sides is None else self.sides.scaled(unit)
-        return replace(self, squares=self.squares / unit**2, sides=sides), unit
+        return replace(self, squares=self.squares / unit**2, sides=self.sides.scaled(unit)), unit
 
     def without_zero_edges(self) -> Merger:
         """Return the problem with points at distance zero made one.
@@ -181,7 +179,7 @@ class DistanceProblem:
         spread = replace(
             self.spread, pairs=pairs[apart], weights=self.spread.weights[apart], masses=masses
         )
-        sides = None if self.sides is None else self.sides.renumbered(numbers)
+        sides = self.sides.renumbered(numbers)
         merged = DistanceProblem(n, edges, squares, spread, caps, sides, self.smoothness)
         return Merger(merged, numbers, edge_numbers)
 

@@ -83,7 +83,7 @@ class AugmentedLagrangian:
         if self._smooth.stop:
             smooth = R[:, self._smooth]
             costs += float(np.vdot(smooth, self._roughness @ smooth)) / 2
-        if sides is not None and not sides.is_hard:
+        if not sides.is_hard:
             costs += self.tension * sides.force * float(sides.shortfalls(R).sum())
         return costs
 
@@ -91,7 +91,7 @@ class AugmentedLagrangian:
     def usual_costs(self) -> float:
         """The costs of a map that is rough or short of soft sides by an edge length throughout."""
         sides = self.problem.sides
-        n_soft = 0.0 if sides is None or sides.is_hard else sides.force * len(sides)
+        n_soft = 0.0 if sides.is_hard else sides.force * len(sides)
         n_rough = self.problem.smoothness * len(self.problem.edges) * self._smooth.stop
         return self.tension * (n_soft + n_rough)
 
@@ -164,8 +164,7 @@ class AugmentedLagrangian:
         own = 2 * self.masses
         for end in problem.spread.pairs.T:
             own = own + 2 * np.bincount(end, problem.spread.weights, n)
-        if problem.sides is not None:
-            own = own + 2 * sigma * np.bincount(problem.sides.points, minlength=n) / rank
+        own = own + 2 * sigma * np.bincount(problem.sides.points, minlength=n) / rank
         degrees = np.bincount(i, w, n) + np.bincount(j, w, n)
         diagonal = degrees + np.maximum(own, LEAST_SHARE * (degrees.mean() or 1.0))
         every, i, j = np.arange(n, dtype=np.int32), i.astype(np.int32), j.astype(np.int32)

@@ -17,7 +17,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["AnchorSides", "HalfSpaces", "Sides", "Walls"]
+__all__ = ["NO_SIDES", "AnchorSides", "HalfSpaces", "Sides", "Walls"]
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.intp]
@@ -145,6 +145,9 @@ class HalfSpaces(Sides):
         R, short = R.copy(), self.slacks(R) < 0
         R[self.points[short], self.axes[short]] = self.signs[short] * self.margin
         return R
+
+
+NO_SIDES = HalfSpaces(np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0), 0.0)
 
 
 @dataclass(frozen=True, eq=False)

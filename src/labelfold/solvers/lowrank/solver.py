@@ -24,7 +24,6 @@ from labelfold.solvers.certificates import DistanceErrors
 from labelfold.solvers.lowrank.bound import DualBound, bound_at, bound_from
 from labelfold.solvers.lowrank.descent import (
     Descent,
-    clip_to_sides,
     restore,
     satisfies,
     stays_sparse,
@@ -202,8 +201,7 @@ class _Rounds:
         self.tension = self._uniform_tension()
         self.lagrangian = AugmentedLagrangian(problem, team, self.tension)
         self.R = np.empty((problem.n_points, 0))
-        n_sides = 0 if problem.sides is None else len(problem.sides)
-        self.y = Multipliers(np.zeros(len(problem.edges)), np.zeros(n_sides))
+        self.y = Multipliers(np.zeros(len(problem.edges)), np.zeros(len(problem.sides)))
         self.even = np.ones(len(problem.edges))
         self.began = time.perf_counter()
         self.history: list[Round] = []
@@ -248,7 +246,7 @@ class _Rounds:
         self.n_iter += max(descent.n_steps, 1)
 
     def _record(self) -> Round:
-        error = measure_errors(self.problem, clip_to_sides(self.problem, self.R)).decisive
+        error = measure_errors(self.problem, self.problem.sides.clipped(self.R)).decisive
         objective = self.problem.spread.value(self.R)
         net = objective - self.lagrangian.costs(self.R)
         held = float(self.y.edges @ self.problem.violations(self.R))
@@ -401,7 +399,9 @@ class _Rounds:
         return LowRankSolution(
             R=R,
             multipliers=Multipliers(
-                merger.split_multipliers(self.y.edges), self.y.sides * _force_unit(problem, unit)
+                merger.split_multipliers(self.y.edges),
+                # Times slacks they are squares of lengths.
+                self.y.sides * unit ** (2 - problem.sides.degree),
             ),
             errors=errors,
             objective=problem.spread.value(R),
@@ -410,11 +410,6 @@ class _Rounds:
             stopped_by=stopped_by,
             history=tuple(self.history),
         )
-
-
-def _force_unit(problem: DistanceProblem, unit: float) -> float:
-    """Return the unit of the sides' multipliers, which times slacks are squares of lengths."""
-    return 1.0 if problem.sides is None else unit ** (2 - problem.sides.degree)
 
 
 def _tamed(start: Array, problem: DistanceProblem) -> Array:
