@@ -147,7 +147,7 @@ class TestDegenerate:
 
     def test_two_components_are_bridged_with_a_warning(self):
         X = np.random.default_rng(0).standard_normal((30, 2))
-        with pytest.warns(DisconnectedGraphWarning, match="2 pieces"):
+        with pytest.warns(DisconnectedGraphWarning, match="2 separate components"):
             model = MaximumVarianceUnfolding(random_state=0).fit(np.vstack([X, X + 100]))
         assert len(model.graph_.bridges) == 1
         assert model.certificate_.ok

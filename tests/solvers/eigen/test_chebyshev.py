@@ -16,7 +16,6 @@ from labelfold.graph.adjacency import SparseAdjacency
 from labelfold.graph.components import find_components
 from labelfold.solvers.eigen import (
     chebyshev,
-    front_door,
     positive_eigenpairs,
     smallest_eigenpairs,
 )
@@ -199,21 +198,6 @@ def test_memory_is_bounded():
     assert peak < 8 * n * p + 2 * block + 60e6
 
 
-def test_progress_tells_converged_pairs_and_residual():
-    seen = []
-    positive_eigenpairs(
-        SparseAdjacency(DIGITS),
-        80,
-        solver="chebyshev",
-        progress=lambda stage, done, total=None, note="": seen.append((stage, done, total, note)),
-    )
-    assert all(stage == "eigenpairs" and total == 80 for stage, _, total, _ in seen)
-    done = [done for _, done, _, _ in seen]
-    assert done == sorted(done)
-    assert done[-1] == 80
-    assert "residual" in seen[0][3]
-
-
 def test_stops_with_what_it_has(monkeypatch):
     monkeypatch.setattr(chebyshev, "MAX_FILTERS", 1)
     # As many filters as allowed and no more; the certificate says that it is not enough.
@@ -224,24 +208,6 @@ def test_stops_with_what_it_has(monkeypatch):
     assert np.all(np.isfinite(U))
     residuals = np.linalg.norm(operator(U) - U * mu, axis=0)
     assert residuals.max() > 1e-10
-
-
-@pytest.mark.parametrize(
-    ("n", "n_pairs", "crowding", "expected"),
-    [
-        (500, 5, 1, "dense"),
-        (5000, 5, 1, "arpack"),
-        (5000, 5, 20, "chebyshev"),
-        (5000, 300, 1, "chebyshev"),
-        (5000, 60, 1, "chebyshev"),
-        (5000, 40, 1, "arpack"),
-        (60_000, 60, 1, "chebyshev"),
-        (60_000, 20, 1, "arpack"),
-        (1200, 600, 1, "dense"),
-    ],
-)
-def test_front_door_chooses_by_size_number_and_hubs(n, n_pairs, crowding, expected):
-    assert front_door._choose("auto", n, n_pairs, crowding) == expected
 
 
 @pytest.mark.parametrize("n_pairs", [10, 60])
