@@ -84,6 +84,8 @@ class KernelSpace:
     """
 
     def __init__(self, K: Array) -> None:
+        if not np.all(np.isfinite(K)):
+            raise InputError("The kernel of some rows is not finite: rescale X.")
         if np.abs(K - K.T).max() > ASYMMETRY * np.abs(K).max():
             raise InputError("The kernel matrix is not symmetric: k(x, y) must equal k(y, x).")
         self.means: Array = K.mean(axis=0)

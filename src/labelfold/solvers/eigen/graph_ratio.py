@@ -25,6 +25,7 @@ __all__ = ["smallest_ratios"]
 Array = NDArray[np.float64]
 
 TOLERANCE = 1e-8  # on the residuals
+NO_LENGTH = 1e-14  # of squared edges, relative to the squares of their ends
 
 
 def smallest_ratios(
@@ -61,6 +62,9 @@ def smallest_ratios(
     rounding = np.finfo(float).eps * max(Z.shape)
     lengths = np.linalg.eigvalsh(B) if B.size else np.empty(0)
     _check_rank(int(np.sum(lengths > rounding * np.trace(B))), n_pairs)
+    squares = Z.power(2) if sp.issparse(Z) else Z**2
+    if np.trace(S) <= NO_LENGTH * np.sum(short.sum(axis=1) @ squares):
+        S[:] = 0  # was rounding only
     S[np.diag_indices_from(S)] += reg * (np.trace(S) if np.trace(S) > 0 else np.trace(B))
     # All pairs: LAPACK's drivers for a subset lose pairs of a repeated eigenvalue.
     nu, V = eigh(B, S)
