@@ -62,7 +62,7 @@ def smallest_ratios(
     rounding = np.finfo(float).eps * max(Z.shape)
     lengths = np.linalg.eigvalsh(B) if B.size else np.empty(0)
     _check_rank(int(np.sum(lengths > rounding * np.trace(B))), n_pairs)
-    squares = Z.power(2) if sp.issparse(Z) else Z**2
+    squares = Z.power(2) if hasattr(Z, "power") else Z**2
     if np.trace(S) <= NO_LENGTH * np.sum(short.sum(axis=1) @ squares):
         S[:] = 0  # was rounding only
     S[np.diag_indices_from(S)] += reg * (np.trace(S) if np.trace(S) > 0 else np.trace(B))
