@@ -6,8 +6,8 @@ one, and so on.
 
 The shortest edge is found without comparing all rows. Small components ask the index for more
 neighbors than they have rows. The rows of large ones are halved into groups with a center c and a
-radius r; rows of two groups a, b are at least |c_a - c_b| - r_a - r_b apart. Groups are compared in
-the order of these bounds, until the bounds rule out all others: then the edge is exact. Where
+radius r; rows of two groups a, b are at least |c_a - c_b| - r_a - r_b apart. Groups are compared,
+those with the closest centers first, until the bounds rule out all others: the edge is exact. Where
 distances are too much alike for that, as in many dimensions, a fixed number of comparisons per row
 is made, and the best pair found is moved, one end at a time, to a pair that is locally closest.
 """
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,9 +33,9 @@ __all__ = ["Pairs", "find_bridges", "find_components"]
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]
 Pair = tuple[float, int, int]  # a distance first, so that the least pair is the closest
 
-SMALL_COMPONENTS = (5, 20, 100)  # rows; such a component is left by widening its rows' searches
+SMALL_COMPONENTS = (5, 20)  # rows; such a component is left by widening its rows' searches
 GROUP_SIZE = 128  # rows at most
-COLUMNS_AT_ONCE = 1024  # rows that a group is compared with before bounds are looked at again
+COLUMNS_AT_ONCE = 512  # rows that a group is compared with before bounds are looked at again
 ROWS_COMPARED = 200  # for every row of a large component, at most
 PAIRS_COMPARED = 4_000_000  # in all, if that is more: up to 2,000 rows bridges are always exact
 MOST_STEPS = 20  # of a pair towards a closer one
@@ -90,7 +90,7 @@ def find_bridges(components: NDArray[Any], index: NeighborIndex) -> Pairs:
         shortest_exits: Callable[[NDArray[Any]], Pairs] = partial(_shortest_known, index.known)
     else:
         assert isinstance(index, PointIndex)
-        shortest_exits = _Exits(components, index)
+        shortest_exits = _Exits(index)
     found: list[Pairs] = []
     while components.max() > 0:
         rows, columns, distances = shortest_exits(components)
@@ -155,13 +155,15 @@ def _shortest_of_each(
 class _Exits:
     """Search for the shortest edges out of components, among rows that can be measured.
 
-    Lengths are those between prepared rows. Groups of close rows are made when they are first
-    needed; as components only grow together, each stays within one.
+    Lengths are those between prepared rows. As components only grow together, groups of close rows
+    stay within one; where most are tiny components of before, they are made again.
     """
 
-    def __init__(self, components: NDArray[Any], index: PointIndex) -> None:
-        self._first, self._components, self._index = components, components, index
+    def __init__(self, index: PointIndex) -> None:
+        self._index = index
+        self._components: NDArray[Any] = np.empty(0, dtype=np.intp)
         self._members: list[NDArray[np.intp]] = []
+        self._groups: _Groups | None = None
 
     def __call__(self, components: NDArray[Any]) -> Pairs:
         """For each component except the largest, return its shortest edge to another."""
@@ -175,7 +177,11 @@ class _Exits:
                 pairs.append(self._from_small(small, size))
             below = size
         allowance = max(ROWS_COMPARED, PAIRS_COMPARED // len(components))
-        for component in leaving[sizes[leaving] > below]:
+        large = leaving[sizes[leaving] > below]
+        most = 4 * (len(sizes) + len(components) // GROUP_SIZE)
+        if len(large) and (self._groups is None or len(self._groups.sizes) > most):
+            self._groups = self._make_groups()
+        for component in large:
             length, *ends = self._from_large(component, allowance * int(sizes[component]))
             pairs.append((*np.array(ends)[:, None], np.array([length])))
         rows, columns, lengths = (np.concatenate(part) for part in zip(*pairs, strict=True))
@@ -193,27 +199,28 @@ class _Exits:
         return _shortest_of_each(components[rows], rows, columns, lengths)
 
     def _from_large(self, component: np.intp, n_pairs: int) -> Pair:
-        """Compare groups by their bounds, and stop where these decide or after so many pairs."""
+        """Compare groups, and stop where their bounds decide or after so many pairs of rows."""
         groups = self._groups
+        assert groups is not None
         inside = self._components[groups.centers] == component
         own, others = np.flatnonzero(inside), np.flatnonzero(~inside)
-        bounds = self._between(groups.centers[own], groups.centers[others])
-        bounds -= groups.radii[own, None] + groups.radii[others]
-        least = bounds.min(axis=1)
+        apart = self._between(groups.centers[own], groups.centers[others])
+        bounds = apart - groups.radii[own, None] - groups.radii[others]
         best: Pair = (np.inf, -1, -1)
-        for place in np.argsort(least, kind="stable"):
-            if least[place] > best[0]:
-                break
-            rows, order = groups.rows[own[place]], np.argsort(bounds[place], kind="stable")
-            chunk = np.cumsum(groups.sizes[others[order]]) // COLUMNS_AT_ONCE
-            for near in np.split(order, np.flatnonzero(np.diff(chunk)) + 1):
-                if bounds[place, near[0]] > best[0]:
-                    break
+        for place in np.argsort(apart.min(axis=1), kind="stable"):
+            left = np.flatnonzero(bounds[place] <= best[0])
+            left = left[np.argsort(apart[place, left], kind="stable")]
+            while len(left):
                 if n_pairs <= 0:
                     return self._step_closer(best)
-                columns = np.concatenate([groups.rows[other] for other in others[near]])
+                ends = np.cumsum(groups.sizes[others[left]])
+                stop = int(np.searchsorted(ends, COLUMNS_AT_ONCE)) + 1
+                rows = groups.rows[own[place]]
+                columns = np.concatenate([groups.rows[other] for other in others[left[:stop]]])
                 best = min(best, self._closest(rows, columns))
                 n_pairs -= len(rows) * len(columns)
+                left = left[stop:]
+                left = left[bounds[place, left] <= best[0]]
         return best
 
     def _step_closer(self, pair: Pair) -> Pair:
@@ -238,9 +245,8 @@ class _Exits:
         best = np.lexsort((pairs[1], pairs[0], exact))[0]
         return float(exact[best]), int(pairs[0][best]), int(pairs[1][best])
 
-    @cached_property
-    def _groups(self) -> _Groups:
-        found = [group for members in _split(self._first) for group in self._halve(members)]
+    def _make_groups(self) -> _Groups:
+        found = [group for members in self._members for group in self._halve(members)]
         rows, centers, radii = zip(*found, strict=True)
         sizes = np.array([len(group) for group in rows])
         return _Groups(rows, np.array(centers), np.array(radii), sizes)
