@@ -145,13 +145,6 @@ def test_equal_rows_and_contradictions(write):
     assert any("row 5 is 'a' and row 10 is 'b'" in line for line in report["advice"])
 
 
-def test_equal_labels_of_equal_rows_are_no_contradiction(write):
-    X = np.random.default_rng(0).uniform(size=(30, 2))
-    X[1] = X[0]
-    report = report_of(write(X, ["a", "a", *["b"] * 28]), "--labels", "kind")
-    assert report["duplicates"]["n_contradictions"] == 0
-
-
 def test_equal_sparse_rows_are_found_however_they_are_stored():
     # Row 0 is [1, 0], row 1 is [1, 0] with its zero stored, row 2 is [0.5 + 0.5, 0], row 3 [0, 1].
     values, columns = [1, 1, 0, 0.5, 0.5, 1], [0, 0, 1, 0, 0, 1]
