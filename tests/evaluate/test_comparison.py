@@ -413,7 +413,7 @@ def test_names_of_lines_do_not_overlap():
     assert np.diff(np.sort(heights)).min() > gap * (1 - 1e-9)
     assert heights[3] == pytest.approx(0.5)
     assert np.all(heights >= 0)
-    with pytest.raises(ValueError, match=r"lows has shape \(2,\) for 1 methods and 2 dimensions"):
+    with pytest.raises(ValueError, match=r"lows has shape \(2,\), not \(1, 2\)"):
         ComparisonDisplay(["a"], [1, 2], [[0, 0]], [0, 0], [[0, 0]])
 
 

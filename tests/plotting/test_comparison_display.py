@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-import pickle
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
 from labelfold.evaluate import Comparison, FitRecord
@@ -75,20 +73,6 @@ def test_bars_and_guessing(ax):
     assert [text.strip() for text in words(display)] == ["no result"]
 
 
-@pytest.mark.parametrize("layout", ["constrained", None])
-@pytest.mark.parametrize("title", ["2 dimensions", "My title"])
-def test_titles_stand_above_the_name_of_guessing(title, layout):
-    ax = Figure(layout=layout).subplots()
-    values = [[0.2], [0.6]]
-    display = ComparisonDisplay(["a", "b"], [2], values, values, values, chance=0.3).plot(ax)
-    assert ax.get_title() == "2 dimensions"
-    ax.set_title(title)
-    ax.figure.draw_without_rendering()
-    name = display.chance_text_.get_window_extent()
-    assert name.y1 <= ax.title.get_window_extent().y0
-    assert (name.x0 + name.x1) / 2 == pytest.approx(ax.transData.transform((0.3, 0))[0], abs=1)
-
-
 @pytest.mark.parametrize("dims", [[2], [2, 3]])
 def test_names_are_no_formulas(ax, dims):
     names = ["cost $a and $b_", "$\\frac$", "$_$"]
@@ -114,15 +98,6 @@ def test_a_wide_span_of_dimensions_is_logarithmic(ax):
     assert labels == ["1", "2", "5", "50", "500"]
 
 
-@pytest.mark.parametrize("dims", [[2], [2, 3], [1, 100]])
-def test_a_drawn_display_can_be_pickled(dims):
-    values = np.full((2, len(dims)), 0.2)
-    display = ComparisonDisplay(["a", "b"], dims, values, values, 2 * values, chance=0.1).plot()
-    again = pickle.loads(pickle.dumps(display))
-    again.figure_.draw_without_rendering()
-    assert words(again) == words(display)
-
-
 def test_nothing_but_failures(ax):
     nothing = np.full((2, 2), np.nan)
     display = ComparisonDisplay(["a", "b"], [2, 3], nothing, nothing, nothing).plot(ax)
@@ -130,10 +105,3 @@ def test_nothing_but_failures(ax):
     assert display.text_ == []
     assert ax.get_title() == "No result: a, b"
     display.figure_.draw_without_rendering()
-
-
-def test_style_can_be_changed_under_any_alias(ax):
-    display = ComparisonDisplay.from_comparison(FOUND, ax=ax, c="red", ms=9)
-    line = display.errorbars_["a"].lines[0]
-    assert to_rgba(line.get_color()) == to_rgba("red")
-    assert line.get_markersize() == 9

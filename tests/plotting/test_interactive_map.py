@@ -428,19 +428,6 @@ def test_the_same_display_gives_the_same_bytes(tmp_path):
     assert path.read_bytes() == first
 
 
-def test_a_theme_of_the_session_stays_out(display):
-    from bokeh.io import curdoc
-    from bokeh.themes import DARK_MINIMAL
-
-    before = interactive_page(display)
-    try:
-        curdoc().theme = DARK_MINIMAL
-        assert interactive_page(display) == before
-    finally:
-        curdoc().clear()
-        curdoc().theme = None
-
-
 def test_the_file_is_the_page_and_the_display_as_it_was(tmp_path, display):
     before = {name: str(value) for name, value in vars(display).items()}
     path = tmp_path / "map.html"

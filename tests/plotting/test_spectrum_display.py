@@ -78,19 +78,6 @@ def test_shares_are_written_in_one_way(ax, values):
     assert all(text.endswith("%") and float(text[:-1]) <= 100 for text in shown)
 
 
-@pytest.mark.parametrize("layout", ["constrained", None])
-@pytest.mark.parametrize("kind", ["variance", "eigenvalues"])
-def test_titles_stand_above_the_words(kind, layout):
-    ax = Figure(layout=layout).subplots()
-    display = SpectrumDisplay([9.0, 0.99, 0.005, 0.005], kind=kind, n_components=1).plot(ax)
-    assert len(display.text_) == 2
-    ax.set_title("My title")
-    ax.figure.draw_without_rendering()
-    band, gap = (text.get_window_extent() for text in display.text_)
-    assert band.y1 <= gap.y0 + 2
-    assert gap.y1 <= ax.title.get_window_extent().y0
-
-
 @pytest.mark.parametrize("kind", ["variance", "eigenvalues"])
 def test_a_drawn_display_can_be_pickled(kind):
     display = SpectrumDisplay(GRAM, kind=kind, n_components=1, fragile=[1]).plot()

@@ -90,24 +90,6 @@ def test_other_values_stand_side_by_side_without_lines(ax):
     np.testing.assert_array_equal(display.chosen_.get_xydata(), [[2, 0.2]])
 
 
-def test_markers_on_zero_are_not_cut(ax):
-    display = SweepDisplay([1, 2], [0.3, 0.0], chosen=(0, 1)).plot(ax)
-    points = 72 / display.figure_.dpi
-    above = ax.transData.transform((2, 0))[1] - ax.get_window_extent().y0
-    assert above * points >= display.chosen_.get_markersize() / 2
-    assert 0 in ax.get_yticks()
-
-
-def test_a_long_measure_is_wrapped():
-    measure = "1 − neg_mean_squared_error, mean of 3 splits with 80% intervals"
-    display = SweepDisplay([1, 2], [0.3, 0.1], measure=measure).plot()
-    display.figure_.draw_without_rendering()
-    box = display.ax_.yaxis.label.get_window_extent()
-    assert box.y0 >= 0
-    assert box.y1 <= display.figure_.bbox.y1
-    assert display.ax_.get_ylabel().split() == measure.split()
-
-
 @pytest.mark.parametrize("values", [[1, 2], [0.01, 10], ["a", "b"]])
 def test_a_drawn_display_can_be_pickled(values):
     display = SweepDisplay(values, [0.3, 0.1], names=["a"], chosen=(0, 1)).plot()
@@ -300,16 +282,6 @@ def test_of_several_metrics_the_one_to_refit_by(ax):
     search.refit = False
     with pytest.raises(ValueError, match="several metrics and refit=False names none"):
         SweepDisplay.from_estimator(search)
-
-
-def test_scores_of_regressors(ax):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(30, 2))
-    search = GridSearchCV(Ridge(), {"alpha": [1e-3, 1.0, 1e3]}, cv=3).fit(X, 9 + X[:, 0])
-    display = SweepDisplay.from_estimator(search, ax=ax)
-    np.testing.assert_allclose(display.errors[0], 1 - search.cv_results_["mean_test_score"])
-    assert ax.get_ylabel().startswith("1 − score, mean of 3 splits")
-    assert ax.get_xscale() == "log"
 
 
 def test_searches_of_the_library_and_of_scikit_learn(ax):

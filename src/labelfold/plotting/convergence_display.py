@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
 AGAINST = {"steps": "steps of the solver", "seconds": "seconds"}
-ERROR_COLOR, OBJECTIVE_COLOR = OKABE_ITO[0], OKABE_ITO[2]
+ERROR_COLOR, OBJECTIVE_COLOR, KEPT_COLOR = OKABE_ITO[0], OKABE_ITO[2], OKABE_ITO[5]
 IN_REACH = 1.5  # times the last objective: what the picture shows of the bound and of first rounds
 MANY = 60  # rounds, from which on markers would touch
-KEPT_COLOR = OKABE_ITO[5]
 # Room for the words about a rank, as a share of the width; the first has one word more.
 FIRST_WORDS, WORDS = 0.16, 0.06
 

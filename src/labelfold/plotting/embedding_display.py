@@ -479,7 +479,7 @@ class EmbeddingDisplay:
         centers = centers if show_centers else None
         self.centers_ = draw_centers(ax, centers, styles, center_kwargs or {})
         names = self.class_names if show_names else [""] * len(self.classes)
-        if self._is_strip:
+        if self.view.n_dims == 1:
             self.text_ = name_rows(ax, names, styles, bool((groups.codes < 0).any()))
         else:
             anchors = middle_points(points, groups.codes, centers) if show_names else {}
@@ -545,15 +545,11 @@ class EmbeddingDisplay:
         """Return where points of these classes and the centers stand on the page."""
         points = self.view.place(self.embedding)
         centers = None if self.class_centers is None else self.view.place(self.class_centers)
-        if self._is_strip:
+        if self.view.n_dims == 1:
             points = np.column_stack([points, strip_rows(codes, len(self.classes))])
             if centers is not None:
                 centers = np.column_stack([centers, np.arange(len(centers))])
         return points, centers
-
-    @property
-    def _is_strip(self) -> bool:
-        return self.view.n_dims == 1
 
     def _choose_view(self) -> MapView:
         """What is drawn of the map: columns, or the plane in which its classes part."""

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 MAX_POINTS = 300_000
 # Below, the canvas is quick enough, the page smaller, and no leave to compile code is needed.
 WEBGL_FROM = 10_000
-ENDINGS = (".html", ".htm")
 # Bokeh's name for each of the palette's markers, or of the nearest that has an inside to fill.
 MARKER_NAMES = {
     "o": "circle",
@@ -57,8 +56,7 @@ MARKER_NAMES = {
 }
 PIXELS_PER_POINT = 96 / 72
 FONT = "system-ui, sans-serif"
-TEXT_COLOR = "#333333"
-GRID_COLOR = "#ECECEC"
+TEXT_COLOR, GRID_COLOR = "#333333", "#ECECEC"
 NAME_GAP = 9.0  # pixels between an anchor and the name above it
 
 
@@ -74,7 +72,7 @@ def write_html(
     The file is written as a whole or not at all, and the same display gives the same bytes.
     """
     target = Path(path)
-    if target.suffix.lower() not in ENDINGS:
+    if target.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"path={str(path)!r} does not end in .html, which the page is: rename it.")
     page = interactive_page(display, hover=hover, title=title)
     with replacing(target) as stream:

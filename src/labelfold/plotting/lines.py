@@ -124,8 +124,7 @@ def name_lines(ax: Axes, values: Sequence[Any], errors: Array, names: Sequence[s
 
     is_drawn = [not np.isnan(row).all() for row in errors]
     # The line's last point: values may come in any order.
-    is_sorted = scale_of(values) == SIDE_BY_SIDE
-    order = np.arange(len(values)) if is_sorted else np.argsort(values)
+    order = np.arange(len(values)) if scale_of(values) == SIDE_BY_SIDE else np.argsort(values)
     heights = [float(row[~np.isnan(row)][-1]) for row in errors[is_drawn][:, order]]
     low, high = ax.get_ylim()
     # Below 0 there is room for markers only.
@@ -226,8 +225,10 @@ def key_of(value: Any) -> Hashable:
 
 def words_of(value: Any) -> str:
     """Return a value as a short text."""
-    is_fraction = are_numbers([value]) and not isinstance(value, Integral)
-    return f"{float(value):g}" if is_fraction else shortened(str(value))
+    if isinstance(value, Integral) or not are_numbers([value]):
+        return shortened(str(value))
+    number = float(value)
+    return f"{number:g}" if number.is_integer() else f"{number:.4g}"
 
 
 def scale_of(values: Sequence[Any]) -> str:

@@ -21,11 +21,9 @@ from labelfold.plotting.map_inputs import PointGroups, codes_in
 if TYPE_CHECKING:
     from labelfold.plotting.embedding_display import EmbeddingDisplay
 
-# Codes of `PointDetails.kinds`.
 KINDS = ("label given", "predicted", "not labeled", "new")
 GIVEN, PREDICTED, BARE, NEW = range(len(KINDS))
-# Which kind lies under which, as in the static picture.
-HEIGHTS = np.array([2, 1, 0, 3])
+HEIGHTS = np.array([2, 1, 0, 3])  # which kind lies under which, as in the static picture
 MAX_IMAGE_BYTES = 60_000_000
 LARGEST_IN_FULL = 1e21  # floats from here on are written with an exponent
 
