@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from reproductions.ccdr_mc.circles import CIRCLES
 from reproductions.ccdr_mc.dimensions import INTRINSIC_DIMENSION
 from reproductions.ccdr_mc.extensions import APPENDIX_3, JOINT_EXTENSION, OUT_OF_SAMPLE
-from reproductions.ccdr_mc.figure_1 import FIGURE_1
 from reproductions.ccdr_mc.figures_2_to_4 import FIGURE_2, FIGURE_3, FIGURE_4
 from reproductions.ccdr_mc.table_1 import TABLE_1
+from reproductions.ccdr_mc.toys import CIRCLES, FIGURE_1
 from reproductions.entry import Item, Paper
-
-__all__ = ["PAPER"]
 
 PAPER = Paper(
     name="ccdr-mc",

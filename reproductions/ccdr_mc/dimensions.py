@@ -18,8 +18,6 @@ from reproductions.summary import Summary
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["INTRINSIC_DIMENSION", "ONE_MORE", "choose_dimension"]
-
 DIMENSION, LOW, HIGH = "dimension", "interval from", "interval to"
 ONE_MORE = "largest class dimension + 1"
 PRINTED = (13, 7, 13, 10, 6, 13)

@@ -15,40 +15,30 @@ from labelfold.exceptions import DisconnectedGraphWarning
 from labelfold.spectral import CCDR
 from reproductions.ccdr_mc.landsat import (
     BEST_CASE,
-    BETA,
     CROSS_VALIDATED,
-    DIMENSION,
     HEADS,
-    NEAREST,
-    NEIGHBORS,
-    TRANSDUCTIVE,
     Array,
     Grid,
     derive_gaps,
     graph_of,
     landsat_of,
+    list_errors,
     search,
     split_tasks,
 )
 from reproductions.curves import OKABE_ITO, draw_curve, name_curves, new_figure
 from reproductions.entry import Entry, Measurement, Setting, Task, Verdict, judge_all
 from reproductions.summary import Summary
-from reproductions.tables import format_estimate, format_value
+from reproductions.tables import format_estimate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["APPENDIX_3", "JOINT_EXTENSION", "OUT_OF_SAMPLE"]
 
 # Test rows placed one by one, CCDR-MC eq. 19 with c = 0 (section V)
 
 RAW_ERROR = 0.0965  # of k-NN
 N_FOLD_SEEDS = 3
-GRID: Grid = {
-    NEIGHBORS: (3, 4, 6),
-    BETA: (0.01, 0.03, 0.1, 0.3, 1.0),
-    DIMENSION: (5, 8, 14),
-}
+GRID: Grid = {"neighbors": (3, 4, 6), "beta": (0.01, 0.03, 0.1, 0.3, 1.0), "dimension": (5, 8, 14)}
 
 OUT_OF_SAMPLE_PROCEDURE = """
 The map is made of the 4,435 training rows alone; each test row is placed by itself and without a
@@ -137,7 +127,7 @@ def run_joint(task: Task, data_home: Path | None) -> list[Measurement]:
     n_neighbors, beta = int(task.setting["neighbors"]), float(task.setting["beta"])
     model = CCDR(14, n_neighbors=n_neighbors, beta=beta)
     whole = model.fit(data.X, data.y_hidden, graph=graph_of(data_home, n_neighbors)).embedding_
-    found = data.score_heads(whole[data.train], whole[data.test], {"mode": TRANSDUCTIVE})
+    found = data.score_heads(whole[data.train], whole[data.test], {"mode": "transductive"})
     fitted, new = model.fit(data.X[data.train], data.y[data.train]).embedding_, data.X[data.test]
     found += data.score_heads(fitted, model.transform(new), {"mode": ALONE})
     for n_steps in STEPS:
@@ -155,15 +145,14 @@ def judge_joint(summary: Summary) -> list[Verdict]:
         for split in summary.values_of("split"):
             errors = {
                 mode: row.estimate.mean
-                for mode in (TRANSDUCTIVE, ALONE, DEFAULT)
+                for mode in ("transductive", ALONE, DEFAULT)
                 for row in summary.rows_with(
                     split=split, neighbors=k, beta=beta, head=head, mode=mode
                 )
             }
             if errors:
-                facts.append(errors[DEFAULT] <= errors[TRANSDUCTIVE] + ALLOWED)
-                listed = ", ".join(f"{m} {format_value(e, 'share')}" for m, e in errors.items())
-                texts.append(f"{split} split: {listed}")
+                facts.append(errors[DEFAULT] <= errors["transductive"] + ALLOWED)
+                texts.append(f"{split} split: {list_errors(errors)}")
         if facts:
             claim = "Two steps come within 0.3 points of the transductive error "
             claim += f"({head}, {k} neighbours, β = {beta:g})"
@@ -302,7 +291,7 @@ def draw_subsamples(summary: Summary, data_home: Path | None = None) -> Figure:
         (DISTANCE, {"dimension": first}),
         (DISTANCE, {"dimension": second}),
         (SPREAD, {"dimension": first}),
-        ("error", {"dimension": second, "head": NEAREST}),
+        ("error", {"dimension": second, "head": "3-NN"}),
     ]
     sizes = [int(size) for size in summary.values_of("rows")]
     for ax, (measure, more) in zip(figure.axes, panels, strict=True):

@@ -19,9 +19,6 @@ from labelfold.classify import LeastSquaresClassifier
 from labelfold.spectral import CCDR
 from reproductions.ccdr_mc.dimensions import ONE_MORE, choose_dimension
 from reproductions.ccdr_mc.landsat import (
-    LINEAR,
-    NEAREST,
-    TRANSDUCTIVE,
     graph_of,
     landsat_of,
     split_tasks,
@@ -34,8 +31,6 @@ from reproductions.tables import format_value
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-__all__ = ["FIGURE_2", "FIGURE_3", "FIGURE_4"]
 
 OUT_OF_SAMPLE = "out of sample"
 TRAINING = "error on training rows"
@@ -80,10 +75,10 @@ def run(task: Task, data_home: Path | None, *, varied: str) -> list[Measurement]
         new = model.transform(data.X[data.test])
         for value, m in points:
             train, test = whole[data.train, :m], whole[data.test, :m]
-            setting: Setting = {varied: value, "mode": TRANSDUCTIVE}
+            setting: Setting = {varied: value, "mode": "transductive"}
             within += data.score_heads(train, test, setting)
             wrong = LeastSquaresClassifier().fit(train, truth).predict(train) != truth
-            about = {**setting, "head": LINEAR}
+            about = {**setting, "head": "linear"}
             within.append(Measurement(float(np.mean(wrong)), about, TRAINING, n_scored=len(truth)))
             setting = {varied: value, "mode": OUT_OF_SAMPLE}
             placed += data.score_heads(alone[:, :m], new[:, :m], setting)
@@ -109,64 +104,64 @@ def _list_solves(varied: str) -> Iterator[tuple[CCDR, list[tuple[float, int]]]]:
 # Errors that differ by no more count as equal; one binomial standard error is 0.0065.
 SAME = 0.005
 Curve = dict[float, float]  # errors by the parameter that a figure varies, in ascending order
+Test = Callable[[Curve], tuple[bool, str]]  # whether a claim holds, and the figures
+CURVES: dict[str, tuple[str, Setting]] = {
+    "linear": ("error", {"head": "linear", "mode": "transductive"}),
+    "k-NN": ("error", {"head": "3-NN", "mode": "transductive"}),
+    "training": (TRAINING, {"head": "linear", "mode": "transductive"}),
+    "placed": ("error", {"head": "3-NN", "mode": OUT_OF_SAMPLE}),
+}
 
 
-class Curves(NamedTuple):
-    """The curves of one kind of split."""
+def _constant(low: float, high: float, where: str) -> Test:
+    def test(curve: Curve) -> tuple[bool, str]:
+        part = _between(curve, low, high).values()
+        text = f"{_percent(min(part))} to {_percent(max(part))} {where}"
+        return max(part) - min(part) <= SAME, text
 
-    linear: Curve
-    nearest: Curve
-    on_training: Curve
-    placed: Curve  # of the nearest, with test rows placed in a map of the others
-
-
-class Claim(NamedTuple):
-    """A claim of the paper, and a test that tells whether it holds, with the figures."""
-
-    claim: str
-    paper: str
-    test: Callable[[Curves], tuple[bool, str]]
-    reading: str = ""
-    why: str = ""
+    return test
 
 
-def _is_constant(curve: Curve, low: float, high: float, where: str) -> tuple[bool, str]:
-    part = _between(curve, low, high).values()
-    return max(part) - min(part) <= SAME, f"{_percent(min(part))} to {_percent(max(part))} {where}"
+def _best_at(low: float, high: float, prefix: str = "") -> Test:
+    return lambda curve: (low <= _best(curve) <= high, _describe_best(curve, prefix))
 
 
-def _fits_perfectly(curves: Curves) -> tuple[bool, str]:
-    worst = max(_between(curves.on_training, 0, 0.09).values())
+def _is_perfect(curve: Curve) -> tuple[bool, str]:
+    worst = max(_between(curve, 0, 0.09).values())
     return worst == 0, f"error on training rows at most {_percent(worst)}"
 
 
-def _is_flat(curves: Curves) -> tuple[bool, str]:
-    is_inside = {beta: 0.09 <= error <= 0.095 for beta, error in curves.linear.items()}
+def _is_flat(curve: Curve) -> tuple[bool, str]:
+    is_inside = {beta: 0.09 <= error <= 0.095 for beta, error in curve.items()}
     text = ", ".join(f"{beta:g}" for beta, is_so in is_inside.items() if is_so) or "none"
     longest = max(sum(stretch) for _, stretch in groupby(is_inside.values()))  # without gaps
     return longest >= 3, f"so at β = {text}"
 
 
-def _grows(curves: Curves) -> tuple[bool, str]:
-    last, curve = max(curves.linear), curves.linear
-    text = f"{_percent(curve[0.5])} at β = 0.5, {_percent(curve[last])} at {last:g}"
-    return curve[last] > curve[0.5] + SAME, text
+def _raised_at(end: Callable[[Curve], float]) -> Test:
+    def test(curve: Curve) -> tuple[bool, str]:
+        first, second = sorted((end(curve), 0.5))
+        text = f"{_percent(curve[first])} at β = {first:g}, {_percent(curve[second])} at {second:g}"
+        return curve[end(curve)] > curve[0.5] + SAME, text
+
+    return test
 
 
-def _suffers(curve: Curve) -> tuple[bool, str]:
-    first = min(curve)
-    text = f"{_percent(curve[first])} at β = {first:g}, {_percent(curve[0.5])} at 0.5"
-    return curve[first] > curve[0.5] + SAME, text
-
-
-def _is_best(curve: Curve, low: float, high: float, prefix: str = "") -> tuple[bool, str]:
-    return low <= _best(curve) <= high, _describe_best(curve, prefix)
-
-
-def _brings_no_gain(curves: Curves) -> tuple[bool, str]:
-    up_to, beyond = _between(curves.nearest, 1, 14), _between(curves.nearest, 15, 100)
+def _gains_nothing(curve: Curve) -> tuple[bool, str]:
+    up_to, beyond = _between(curve, 1, 14), _between(curve, 15, 100)
     text = f"up to 14 {_describe_best(up_to)}; beyond {_describe_best(beyond)}"
     return min(beyond.values()) >= min(up_to.values()), text
+
+
+class Claim(NamedTuple):
+    """A claim of the paper, what it prints, the curve it is about, and its test."""
+
+    claim: str
+    paper: str
+    curve: str
+    test: Test
+    reading: str = ""
+    why: str = ""
 
 
 OTHER_SPLITS = (
@@ -178,27 +173,36 @@ CLAIMS = {
         Claim(
             "Below β = 0.1 the linear error is constant",
             "constant",
-            lambda curves: _is_constant(curves.linear, 0, 0.09, "below 0.1"),
+            "linear",
+            _constant(0, 0.09, "below 0.1"),
         ),
-        Claim("There the linear head fits the training rows perfectly", "perfect", _fits_perfectly),
+        Claim(
+            "There the linear head fits the training rows perfectly",
+            "perfect",
+            "training",
+            _is_perfect,
+        ),
         Claim(
             "For a range of β the linear error is 9 to 9.5 %",
             "a large range",
+            "linear",
             _is_flat,
             why="The curve has its least error below 9 % and rises steeply for a larger β, so that "
             "it passes through that range quickly.",
         ),
-        Claim("A large β raises the linear error", "increases with β", _grows),
+        Claim("A large β raises the linear error", "increases with β", "linear", _raised_at(max)),
         Claim(
             "k-NN is best near β = 0.5",
             "8.6 % at β ≈ 0.5",
-            lambda curves: _is_best(curves.nearest, 0.25, 1, "β = "),
+            "k-NN",
+            _best_at(0.25, 1, "β = "),
             why=OTHER_SPLITS,
         ),
         Claim(
             "A small β raises the k-NN error",
             "increases as β decreases",
-            lambda curves: _suffers(curves.nearest),
+            "k-NN",
+            _raised_at(min),
             "test rows part of the map",
             "Where test rows are part of the map the k-NN error hardly depends on β. Placed in "
             "a map of the others, as the paper's eq. 19 does, they suffer as it says.",
@@ -206,7 +210,8 @@ CLAIMS = {
         Claim(
             "A small β raises the k-NN error",
             "increases as β decreases",
-            lambda curves: _suffers(curves.placed),
+            "placed",
+            _raised_at(min),
             "test rows placed in the map",
         ),
     ),
@@ -214,38 +219,49 @@ CLAIMS = {
         Claim(
             "Three dimensions bring the k-NN error below 10 %",
             "below 10 %",
-            lambda curves: (curves.nearest[3] < 0.1, _percent(curves.nearest[3])),
+            "k-NN",
+            lambda curve: (curve[3] < 0.1, _percent(curve[3])),
         ),
         Claim(
             "Beyond five dimensions the linear error is constant",
             "fairly constant",
-            lambda curves: _is_constant(curves.linear, 6, 100, "from 6 on"),
+            "linear",
+            _constant(6, 100, "from 6 on"),
         ),
         Claim(
             "Beyond five dimensions the k-NN error is constant",
             "fairly constant",
-            lambda curves: _is_constant(curves.nearest, 6, 100, "from 6 on"),
+            "k-NN",
+            _constant(6, 100, "from 6 on"),
             why="It moves by more than the half point that counts as constant here, with no trend.",
         ),
         Claim(
             "The k-NN error is least at 12 to 14 dimensions",
             "12 to 14",
-            lambda curves: _is_best(curves.nearest, 12, 14),
+            "k-NN",
+            _best_at(12, 14),
             why=OTHER_SPLITS,
         ),
-        Claim("More than 14 dimensions bring no gain", "13 by the entropic graph", _brings_no_gain),
+        Claim(
+            "More than 14 dimensions bring no gain",
+            "13 by the entropic graph",
+            "k-NN",
+            _gains_nothing,
+        ),
     ),
     "neighbors": (
         Claim(
             "The linear error is least at 3 neighbours",
             "9.2 % at 3",
-            lambda curves: _is_best(curves.linear, 3, 3),
+            "linear",
+            _best_at(3, 3),
             why=OTHER_SPLITS,
         ),
         Claim(
             "The k-NN error is least at 4 neighbours",
             "8.6 % at 4",
-            lambda curves: _is_best(curves.nearest, 4, 4),
+            "k-NN",
+            _best_at(4, 4),
             why=OTHER_SPLITS,
         ),
     ),
@@ -254,26 +270,15 @@ CLAIMS = {
 
 def judge(summary: Summary, *, varied: str) -> list[Verdict]:
     """Put the claims of a figure to the curves of every kind of split."""
-    curves = {
-        str(split): _read_curves(summary, split, varied) for split in summary.values_of("split")
-    }
     verdicts = []
-    for claim, paper, test, reading, why in CLAIMS[varied]:
-        for split, found in curves.items():
-            is_so, text = test(found)
+    for claim, paper, name, test, reading, why in CLAIMS[varied]:
+        for split in map(str, summary.values_of("split")):
+            measure, setting = CURVES[name]
+            rows = summary.rows_with(measure, split=split, **setting)
+            is_so, found = test({float(row.setting[varied]): row.estimate.mean for row in rows})
             read = "; ".join(filter(None, (SPLITS[split], reading)))
-            verdicts.append(Verdict(claim, paper, text, judge_all([is_so]), reading=read, why=why))
+            verdicts.append(Verdict(claim, paper, found, judge_all([is_so]), reading=read, why=why))
     return verdicts + _judge_estimate(summary)
-
-
-def _read_curves(summary: Summary, split: str | float, varied: str) -> Curves:
-    def read(head: str, measure: str = "error", mode: str = TRANSDUCTIVE) -> Curve:
-        rows = summary.rows_with(measure, split=split, mode=mode, head=head)
-        return {float(row.setting[varied]): row.estimate.mean for row in rows}
-
-    return Curves(
-        read(LINEAR), read(NEAREST), read(LINEAR, TRAINING), read(NEAREST, mode=OUT_OF_SAMPLE)
-    )
 
 
 def _judge_estimate(summary: Summary) -> list[Verdict]:
@@ -281,7 +286,7 @@ def _judge_estimate(summary: Summary) -> list[Verdict]:
     found, texts = [], []
     for row in summary.rows_with(ONE_MORE):
         split = row.setting["split"]
-        rows = summary.rows_with(split=split, mode=TRANSDUCTIVE, head=NEAREST)
+        rows = summary.rows_with(split=split, mode="transductive", head="3-NN")
         by_dimension = {float(one.setting["dimension"]): one for one in rows}
         errors = [
             by_dimension[min(by_dimension, key=lambda m: abs(m - estimate))].values[seed]
@@ -297,12 +302,10 @@ def _judge_estimate(summary: Summary) -> list[Verdict]:
             f"{split} split: {_percent(error)} at {estimates}, least {_describe_best(curve)}, and "
             f"{sum(close)} of {len(curve)} dimensions are as close"
         )
-    if not found:
-        return []
     claim = "At the largest class dimension and one more the k-NN error is within half a point of "
     claim += "the least"
     paper = "not in the paper: least at 12 to 14, estimate 13, taken 14"
-    return [Verdict(claim, paper, "; ".join(texts), judge_all(found))]
+    return [Verdict(claim, paper, "; ".join(texts), judge_all(found))] if found else []
 
 
 def _between(curve: Curve, low: float, high: float) -> Curve:
@@ -324,10 +327,10 @@ def _percent(error: float) -> str:
 
 
 COLORS = {
-    (LINEAR, TRANSDUCTIVE): OKABE_ITO[0],
-    (NEAREST, TRANSDUCTIVE): OKABE_ITO[1],
-    (LINEAR, OUT_OF_SAMPLE): OKABE_ITO[2],
-    (NEAREST, OUT_OF_SAMPLE): OKABE_ITO[3],
+    ("linear", "transductive"): OKABE_ITO[0],
+    ("3-NN", "transductive"): OKABE_ITO[1],
+    ("linear", OUT_OF_SAMPLE): OKABE_ITO[2],
+    ("3-NN", OUT_OF_SAMPLE): OKABE_ITO[3],
 }
 LABELS = {
     "beta": "β",
@@ -343,7 +346,7 @@ def draw(summary: Summary, data_home: Path | None = None, *, varied: str) -> Fig
     for ax, split in zip(figure.axes, splits, strict=True):
         for (head, mode), color in COLORS.items():
             rows = summary.rows_with(split=split, head=head, mode=mode)
-            name = head if mode == TRANSDUCTIVE else f"{head}, {mode}"
+            name = head if mode == "transductive" else f"{head}, {mode}"
             draw_curve(ax, rows, varied, name=name, color=color)
         if varied == "beta":
             ax.set_xscale("log")
@@ -385,7 +388,7 @@ def _make_entry(
     edition: int = 1,
 ) -> Entry:
     """Return a figure's entry; what is printed is given as value, head, error and text."""
-    where: Setting = {"split": "paper", "mode": TRANSDUCTIVE}
+    where: Setting = {"split": "paper", "mode": "transductive"}
     return Entry(
         name=name,
         title=title,
@@ -408,7 +411,7 @@ FIGURE_2 = _make_entry(
     "Errors on Landsat against β",
     PROCEDURE.format(fixed="4 neighbours and 14 coordinates", varied="β varies"),
     "beta",
-    ((0.5, LINEAR, None, "9 to 9.5 %"), (0.5, NEAREST, 0.086, "")),
+    ((0.5, "linear", None, "9 to 9.5 %"), (0.5, "3-NN", 0.086, "")),
 )
 FIGURE_3 = _make_entry(
     "figure-3",
@@ -416,7 +419,7 @@ FIGURE_3 = _make_entry(
     PROCEDURE.format(fixed="4 neighbours and β = 0.5", varied="the number of coordinates varies")
     + PROCEDURE_ON_ESTIMATES,
     "dimension",
-    ((3, NEAREST, None, "below 10 %"),),
+    ((3, "3-NN", None, "below 10 %"),),
     edition=2,
 )
 FIGURE_4 = _make_entry(
@@ -424,5 +427,5 @@ FIGURE_4 = _make_entry(
     "Errors on Landsat against the number of neighbours in the graph",
     PROCEDURE.format(fixed="β = 0.5 and 14 coordinates", varied="the number of neighbours varies"),
     "neighbors",
-    ((3, LINEAR, 0.092, ""), (4, NEAREST, 0.086, "")),
+    ((3, "linear", 0.092, ""), (4, "3-NN", 0.086, "")),
 )

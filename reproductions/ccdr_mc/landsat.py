@@ -27,28 +27,22 @@ from labelfold.labels import hide_labels
 from reproductions.data import load_landsat
 from reproductions.entry import Measurement, Setting, Task
 from reproductions.summary import Summary, SummaryRow, mean_over_seeds
+from reproductions.tables import format_value
 
 N_TRAIN, N_TEST = 4435, 2000
 N_SPLITS = 10
-TRANSDUCTIVE = "transductive"
-LINEAR, NEAREST = "linear", "3-NN"
-HEADS = {LINEAR: LeastSquaresClassifier(), NEAREST: KNeighborsClassifier(3)}
+HEADS = {"linear": LeastSquaresClassifier(), "3-NN": KNeighborsClassifier(3)}
 
 BEST_CASE, CROSS_VALIDATED = "best case", "cross-validated"
-Grid = Mapping[str, Sequence[Any]]
-# Parameters that are searched over, as GridSearchCV names them.
-BETA, DIMENSION = "embedder__beta", "embedder__n_components"
-NEIGHBORS, VOTERS = "embedder__n_neighbors", "head__n_neighbors"
-WITHIN, BETWEEN = "embedder__n_neighbors_within", "embedder__n_neighbors_between"
-GAMMA = "embedder__gamma"
-CHOSEN = {
-    BETA: "chosen β",
-    DIMENSION: "chosen dimension",
-    NEIGHBORS: "chosen neighbours in the graph",
-    WITHIN: "chosen neighbours within classes",
-    BETWEEN: "chosen neighbours between classes",
-    GAMMA: "chosen gamma",
-    VOTERS: "chosen neighbours that vote",
+Grid = Mapping[str, Sequence[Any]]  # of the following
+PARAMETERS = {
+    "beta": ("embedder__beta", "chosen β"),
+    "dimension": ("embedder__n_components", "chosen dimension"),
+    "neighbors": ("embedder__n_neighbors", "chosen neighbours in the graph"),
+    "within": ("embedder__n_neighbors_within", "chosen neighbours within classes"),
+    "between": ("embedder__n_neighbors_between", "chosen neighbours between classes"),
+    "gamma": ("embedder__gamma", "chosen gamma"),
+    "voters": ("head__n_neighbors", "chosen neighbours that vote"),
 }
 
 Array = NDArray[np.float64]
@@ -127,11 +121,16 @@ def search(
     """
     model = ManifoldClassifier(embedder)
     grids = {
-        name: [{"head": head, **parameters} for parameters in ParameterGrid(grid)]
+        name: [
+            {"head": head} | {PARAMETERS[key][0]: value for key, value in one.items()}
+            for one in ParameterGrid(grid)
+        ]
         for name, (head, grid) in heads.items()
     }
     candidates = [{key: [x] for key, x in one.items()} for grid in grids.values() for one in grid]
-    X, y, folds = data.X, data.y, _test_fold(data)
+    # The test rows are the only fold, so that scores are those on them.
+    folds = PredefinedSplit(np.where(np.isin(np.arange(len(data.y)), data.test), 0, -1))
+    X, y = data.X, data.y
     if choice == CROSS_VALIDATED:
         folds = LabeledKFold(5, shuffle=True, random_state=seed)
         rows = slice(None) if transductive else data.train
@@ -155,10 +154,15 @@ def search(
         measurements += [Measurement(error, about, n_scored=N_TEST), *promised]
         measurements += [
             Measurement(float(parameters[key]), about, measure, unit="choice")
-            for key, measure in CHOSEN.items()
+            for key, measure in PARAMETERS.values()
             if key in parameters
         ]
     return measurements
+
+
+def list_errors(errors: Mapping[str, float]) -> str:
+    """Write errors with their names."""
+    return ", ".join(f"{name} {format_value(error, 'share')}" for name, error in errors.items())
 
 
 def derive_gaps(summary: Summary) -> list[SummaryRow]:
@@ -168,12 +172,6 @@ def derive_gaps(summary: Summary) -> list[SummaryRow]:
         best = summary.row("error", **{**row.setting, "choice": BEST_CASE}).estimate.mean
         values = {seed: value - best for seed, value in row.values.items()}
         estimate = mean_over_seeds(list(values.values()))
-        gaps.append(
-            SummaryRow(row.setting, "gap to the best case", "share", values, None, estimate)
-        )
+        gap = "gap to the best case"
+        gaps.append(SummaryRow(row.setting, gap, "share", values, None, estimate))
     return gaps
-
-
-def _test_fold(data: Landsat) -> PredefinedSplit:
-    """Return the split whose only fold is the test rows, so that scores are those on them."""
-    return PredefinedSplit(np.where(np.isin(np.arange(len(data.y)), data.test), 0, -1))

@@ -26,18 +26,12 @@ from labelfold.plotting import readable_on_white
 from labelfold.spectral import CCDR, MarginalFisherAnalysis
 from reproductions.ccdr_mc.landsat import (
     BEST_CASE,
-    BETA,
-    BETWEEN,
     CROSS_VALIDATED,
-    DIMENSION,
-    GAMMA,
     N_TRAIN,
-    NEIGHBORS,
-    VOTERS,
-    WITHIN,
     Grid,
     derive_gaps,
     landsat_of,
+    list_errors,
     search,
 )
 from reproductions.curves import OKABE_ITO, new_figure
@@ -48,8 +42,6 @@ from reproductions.tables import format_value
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-__all__ = ["TABLE_1"]
 
 CLASSIFIERS = ("network", "linear", "k-NN")
 PRINTED = {
@@ -67,41 +59,41 @@ N_STEPS = 2000
 ENERGY = 0.999
 DIMENSIONS = (5, 6, 8, 10, 12, 14, 17, 20, 24)
 # The kernel's are where maps of a third of the training rows predicted the others best.
-KERNELS: Grid = {GAMMA: (1e-4, 3e-4)}
+KERNELS: Grid = {"gamma": (1e-4, 3e-4)}
 KERNEL_RIDGE = 1e-5
 KERNEL_DIMENSIONS = (5, 10, 14, 20, 30, 40)
 GRIDS: dict[tuple[str, str], Grid] = {
     ("raw", "network"): {},
     ("raw", "linear"): {},
-    ("raw", "k-NN"): {VOTERS: range(1, 12)},
+    ("raw", "k-NN"): {"voters": range(1, 12)},
     ("PCA", "network"): {},
-    ("PCA", "linear"): {DIMENSION: range(1, N_FEATURES + 1)},
-    ("PCA", "k-NN"): {DIMENSION: (3, 4, *DIMENSIONS, 28, 33, 36), VOTERS: range(1, 12)},
-    ("CCDR", "network"): {NEIGHBORS: (3, 4), BETA: (0.05, 0.1, 0.2, 0.3, 0.5, 1.0)},
+    ("PCA", "linear"): {"dimension": range(1, N_FEATURES + 1)},
+    ("PCA", "k-NN"): {"dimension": (3, 4, *DIMENSIONS, 28, 33, 36), "voters": range(1, 12)},
+    ("CCDR", "network"): {"neighbors": (3, 4), "beta": (0.05, 0.1, 0.2, 0.3, 0.5, 1.0)},
     ("CCDR", "linear"): {
-        NEIGHBORS: (3, 4, 5, 6),
-        BETA: (0.001, 0.01, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0),
-        DIMENSION: DIMENSIONS,
+        "neighbors": (3, 4, 5, 6),
+        "beta": (0.001, 0.01, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0),
+        "dimension": DIMENSIONS,
     },
     ("CCDR", "k-NN"): {
-        NEIGHBORS: (3, 4, 5),
-        BETA: (0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0),
-        DIMENSION: (5, 8, 10, 12, 14, 17),
-        VOTERS: (1, 3, 5, 7),
+        "neighbors": (3, 4, 5),
+        "beta": (0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0),
+        "dimension": (5, 8, 10, 12, 14, 17),
+        "voters": (1, 3, 5, 7),
     },
     ("LDA", "network"): {},
-    ("LDA", "linear"): {DIMENSION: range(1, N_CLASSES)},
-    ("LDA", "k-NN"): {DIMENSION: range(1, N_CLASSES), VOTERS: range(1, 12)},
-    ("MFA", "network"): {BETWEEN: (20, 100)},
+    ("LDA", "linear"): {"dimension": range(1, N_CLASSES)},
+    ("LDA", "k-NN"): {"dimension": range(1, N_CLASSES), "voters": range(1, 12)},
+    ("MFA", "network"): {"between": (20, 100)},
     ("MFA", "linear"): {
-        WITHIN: (3, 5, 10),
-        BETWEEN: (5, 20, 100),
-        DIMENSION: range(1, N_FEATURES + 1),
+        "within": (3, 5, 10),
+        "between": (5, 20, 100),
+        "dimension": range(1, N_FEATURES + 1),
     },
-    ("MFA", "k-NN"): {BETWEEN: (5, 20, 100), DIMENSION: DIMENSIONS, VOTERS: (1, 3, 5, 7)},
+    ("MFA", "k-NN"): {"between": (5, 20, 100), "dimension": DIMENSIONS, "voters": (1, 3, 5, 7)},
     ("kernel MFA", "network"): KERNELS,
-    ("kernel MFA", "linear"): {**KERNELS, DIMENSION: KERNEL_DIMENSIONS},
-    ("kernel MFA", "k-NN"): {**KERNELS, DIMENSION: KERNEL_DIMENSIONS, VOTERS: (1, 3, 5, 7)},
+    ("kernel MFA", "linear"): {**KERNELS, "dimension": KERNEL_DIMENSIONS},
+    ("kernel MFA", "k-NN"): {**KERNELS, "dimension": KERNEL_DIMENSIONS, "voters": (1, 3, 5, 7)},
 }
 
 PROCEDURE = """
@@ -260,14 +252,18 @@ def judge(summary: Summary) -> list[Verdict]:
             if errors:
                 is_best = errors["CCDR"] < min(errors["raw"], errors["PCA"])
                 verdicts.append(
-                    Verdict(claim, _source(printed, choice), _list(errors), judge_all([is_best]))
+                    Verdict(
+                        claim, _source(printed, choice), list_errors(errors), judge_all([is_best])
+                    )
                 )
             errors = _errors(summary, (*REVIEWED, "CCDR"), classifier, choice)
             claim = f"Ours: the {classifier} classifier errs less on CCDR than on "
             claim += f"{', '.join(REVIEWED)} ({choice})"
             if errors:
                 facts = [errors["CCDR"] < errors[name] for name in REVIEWED]
-                ours.append(Verdict(claim, "not in the paper", _list(errors), judge_all(facts)))
+                ours.append(
+                    Verdict(claim, "not in the paper", list_errors(errors), judge_all(facts))
+                )
         errors = _errors(summary, ("raw", "CCDR"), "k-NN", choice)
         if errors:
             gain = 1 - errors["CCDR"] / errors["raw"]
@@ -294,10 +290,6 @@ def _errors(
         for row in summary.rows_with(features=name, classifier=classifier, choice=choice)
     }
     return errors if len(errors) == len(features) else {}
-
-
-def _list(errors: dict[str, float]) -> str:
-    return ", ".join(f"{name} {format_value(error, 'share')}" for name, error in errors.items())
 
 
 BAR_WIDTH = 0.14  # where classifiers are 1 apart

@@ -82,10 +82,10 @@ def test_splits(data):
 def test_cells_of_table_1(data, monkeypatch, features, choice):
     small = {
         "raw": {},
-        "PCA": {"embedder__n_components": (2, 5)},
-        "CCDR": {"embedder__n_neighbors": (4,), "embedder__beta": (0.5,)},
-        "LDA": {"embedder__n_components": (2, 5)},
-        "MFA": {"embedder__n_neighbors_between": (5, 10)},
+        "PCA": {"dimension": (2, 5)},
+        "CCDR": {"neighbors": (4,), "beta": (0.5,)},
+        "LDA": {"dimension": (2, 5)},
+        "MFA": {"between": (5, 10)},
     }
     monkeypatch.setattr(table_1, "N_STEPS", 20)
     for classifier in ("linear", "network"):
@@ -102,7 +102,7 @@ def test_cells_of_table_1(data, monkeypatch, features, choice):
 def test_one_task_has_all_classifiers_on_kernel_mfa(data, monkeypatch, choice):
     monkeypatch.setattr(table_1, "N_STEPS", 20)
     for name in CLASSIFIERS:
-        monkeypatch.setitem(table_1.GRIDS, ("kernel MFA", name), {"embedder__gamma": (1e-4,)})
+        monkeypatch.setitem(table_1.GRIDS, ("kernel MFA", name), {"gamma": (1e-4,)})
     setting = {"features": "kernel MFA", "choice": choice}
     measured = run("table-1", **setting)
     errors = [item for item in measured if item.measure == "error"]
@@ -113,7 +113,7 @@ def test_one_task_has_all_classifiers_on_kernel_mfa(data, monkeypatch, choice):
 
 def test_best_case_is_the_least_test_error(data, monkeypatch):
     X, y = data
-    monkeypatch.setitem(table_1.GRIDS, ("raw", "k-NN"), {"head__n_neighbors": range(1, 6)})
+    monkeypatch.setitem(table_1.GRIDS, ("raw", "k-NN"), {"voters": range(1, 6)})
     measured = run("table-1", features="raw", classifier="k-NN", choice="best case")
     errors = []
     for k in range(1, 6):
@@ -126,7 +126,7 @@ def test_best_case_is_the_least_test_error(data, monkeypatch):
 @pytest.mark.parametrize("choice", CHOICES)
 def test_rows_placed_out_of_sample(data, monkeypatch, choice):
     X, y = data
-    monkeypatch.setattr(extensions, "GRID", {"embedder__n_components": (3,)})
+    monkeypatch.setattr(extensions, "GRID", {"dimension": (3,)})
     measured = run("out-of-sample", head="linear", choice=choice)
     model = CCDR(3).fit(X[:N_TRAIN], y[:N_TRAIN])
     head = LeastSquaresClassifier().fit(model.embedding_, y[:N_TRAIN])
@@ -137,10 +137,10 @@ def test_rows_placed_out_of_sample(data, monkeypatch, choice):
 
 @pytest.fixture
 def heads():
-    grid = {"embedder__gamma": (1e-4, 1e-3), "embedder__n_components": (2, 4)}
+    grid = {"gamma": (1e-4, 1e-3), "dimension": (2, 4)}
     return {
         "linear": (LeastSquaresClassifier(), grid),
-        "k-NN": (KNeighborsClassifier(), {**grid, "head__n_neighbors": (1, 5)}),
+        "k-NN": (KNeighborsClassifier(), {**grid, "voters": (1, 5)}),
     }
 
 

@@ -9,9 +9,8 @@ import pytest
 from scipy.stats import norm
 
 from reproductions import Measurement, Task
-from reproductions.ccdr_mc import circles, figure_1
-from reproductions.ccdr_mc.circles import CIRCLES
-from reproductions.ccdr_mc.figure_1 import FIGURE_1
+from reproductions.ccdr_mc import toys
+from reproductions.ccdr_mc.toys import CIRCLES, FIGURE_1
 from reproductions.summary import TaskResult, summarise
 
 
@@ -21,40 +20,39 @@ def verdicts(entry, results):
 
 def test_angles_between_lines():
     along, up = np.array([1.0, 0.0]), np.array([0.0, 2.0])
-    assert figure_1.angle_between(along, up) == pytest.approx(90)
-    assert figure_1.angle_between(along, -along) == 0
-    assert figure_1.angle_between(up, np.array([1.0, -np.sqrt(3)])) == pytest.approx(30)
+    assert toys.angle_between(along, up) == pytest.approx(90)
+    assert toys.angle_between(along, -along) == 0
+    assert toys.angle_between(up, np.array([1.0, -np.sqrt(3)])) == pytest.approx(30)
 
 
 def test_points_of_figure_1_have_their_closed_form():
-    drawn = figure_1.Draw.of(Task({"length": 3.0}, 5))
-    across = drawn.X_new @ figure_1.E_2
+    drawn = toys.LongClasses.of(Task({"length": 3.0}, 5))
+    across = drawn.X_new @ toys.E_2
     for value, mean in ((0, -1.0), (1, 1.0)):
         assert across[drawn.y_new == value].mean() == pytest.approx(mean, abs=0.06)
         assert across[drawn.y_new == value].std() == pytest.approx(0.35, rel=0.15)
-    assert (drawn.X_new @ figure_1.E_1).std() == pytest.approx(3, rel=0.1)
+    assert (drawn.X_new @ toys.E_1).std() == pytest.approx(3, rel=0.1)
     errors = [
-        figure_1.Draw.of(Task({"length": 3.0}, seed)).error_along(figure_1.E_2)
-        for seed in range(10)
+        toys.LongClasses.of(Task({"length": 3.0}, seed)).error_along(toys.E_2) for seed in range(10)
     ]
     assert np.mean(errors) == pytest.approx(norm.cdf(-1 / 0.35), abs=0.001)
-    assert drawn.error_along(figure_1.E_1) == pytest.approx(0.5, abs=0.06)
+    assert drawn.error_along(toys.E_1) == pytest.approx(0.5, abs=0.06)
 
 
 def test_directions_of_figure_1_see_no_new_point():
-    drawn = figure_1.Draw.of(Task({"length": 3.0}, 0))
-    directions = figure_1.find_directions(drawn)
+    drawn = toys.LongClasses.of(Task({"length": 3.0}, 0))
+    directions = toys.find_directions(drawn)
     other = replace(drawn, X_new=drawn.X_new + 5, y_new=1 - drawn.y_new)
-    for name, direction in figure_1.find_directions(other).items():
+    for name, direction in toys.find_directions(other).items():
         np.testing.assert_array_equal(direction, directions[name])
         assert np.linalg.norm(direction) == pytest.approx(1)
     centred = drawn.X - drawn.X.mean(axis=0)
-    assert figure_1.angle_between(np.linalg.svd(centred)[2][0], directions["PCA"]) < 1e-5
+    assert toys.angle_between(np.linalg.svd(centred)[2][0], directions["PCA"]) < 1e-5
     # Fisher: the inverse of the covariance within classes, times the difference of means.
     means = np.array([drawn.X[drawn.y == value].mean(axis=0) for value in (0, 1)])
     within = drawn.X - means[drawn.y]
     fisher = np.linalg.solve(within.T @ within, means[1] - means[0])
-    assert figure_1.angle_between(fisher, directions["LDA"]) < 1e-5
+    assert toys.angle_between(fisher, directions["LDA"]) < 1e-5
 
 
 def test_quick_run_of_figure_1_and_its_picture():
@@ -69,10 +67,10 @@ def test_quick_run_of_figure_1_and_its_picture():
 def test_verdicts_of_figure_1_can_fail(angle, error):
     measured = [
         measurement
-        for name in figure_1.METHODS
+        for name in toys.METHODS
         for measurement in (
             Measurement(error, {"method": name}),
-            Measurement(angle, {"method": name}, figure_1.ANGLE),
+            Measurement(angle, {"method": name}, toys.ANGLE),
         )
     ]
     measured.append(Measurement(0.01, {"method": "e_2"}))
@@ -82,7 +80,7 @@ def test_verdicts_of_figure_1_can_fail(angle, error):
 
 @pytest.mark.parametrize(("n_labels", "n_scored"), [(20, 380), (400, 1000)])
 def test_circles_score_unlabeled_points_only(n_labels, n_scored):
-    drawn = circles.Circles.draw(Task({"noise": 0.15, "labels": n_labels}, 3))
+    drawn = toys.Circles.draw(Task({"noise": 0.15, "labels": n_labels}, 3))
     assert np.bincount(drawn.y[drawn.labeled]).tolist() == [n_labels // 2] * 2
     assert np.bincount(drawn.y_new).tolist() == [500, 500]
     model = drawn.fit("CCDR", 2)
@@ -95,9 +93,9 @@ def test_circles_score_unlabeled_points_only(n_labels, n_scored):
 
 
 def test_few_and_all_labels_are_given_to_the_same_circles():
-    few, every = (circles.Circles.draw(Task({"noise": 0.2, "labels": n}, 1)) for n in (20, 400))
+    few, every = (toys.Circles.draw(Task({"noise": 0.2, "labels": n}, 1)) for n in (20, 400))
     np.testing.assert_array_equal(few.X, every.X)
-    other = circles.Circles.draw(Task({"noise": 0.2, "labels": 20}, 2))
+    other = toys.Circles.draw(Task({"noise": 0.2, "labels": 20}, 2))
     assert not np.array_equal(few.X, other.X)
     angles, new_angles = (np.arctan2(*points[:400].T) for points in (few.X, few.X_new))
     assert np.mean(np.abs(angles - new_angles) < 0.3) < 0.2  # a tenth by chance, most of equal ones
@@ -107,11 +105,11 @@ def test_one_task_of_circles():
     task = Task({"noise": 0.15, "labels": 400}, 0)
     errors = {
         (item.setting["map"], item.setting["dimension"]): item.value
-        for item in circles.run(task, None)
+        for item in toys.run_circles(task, None)
     }
     assert len(errors) == 11
     assert ("LDA", 2) not in errors
-    linear = [error for (name, _), error in errors.items() if name in circles.LINEAR_MAPS]
+    linear = [error for (name, _), error in errors.items() if name in toys.LINEAR_MAPS]
     assert min(linear) > 0.4
     assert errors["CCDR", 2] < 0.01
     assert errors["kernel MFA", 2] < 0.02
@@ -128,7 +126,7 @@ def circles_of(errors):
 
 
 def test_verdicts_of_circles():
-    errors = dict.fromkeys(circles.LINEAR_MAPS, 0.48) | dict.fromkeys(circles.OTHER_MAPS, 0.01)
+    errors = dict.fromkeys(toys.LINEAR_MAPS, 0.48) | dict.fromkeys(toys.OTHER_MAPS, 0.01)
     good, bad = circles_of(errors), circles_of({name: 0.5 - e for name, e in errors.items()})
     assert verdicts(CIRCLES, good) == ["holds"] * 6
     assert verdicts(CIRCLES, bad) == ["does not hold"] * 6
