@@ -6,8 +6,6 @@ from reproductions.entry import Item, Paper
 from reproductions.ssde.figure_1 import FIGURE_1
 from reproductions.ssde.figure_2 import FIGURE_2
 
-__all__ = ["PAPER"]
-
 PAPER = Paper(
     name="ssde",
     citation=(

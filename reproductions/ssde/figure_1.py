@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["FIGURE_1"]
-
 Classes = NDArray[np.int64]
 
 N_POINTS, N_POINTS_QUICK = 800, 240
@@ -112,11 +110,8 @@ def list_tasks(quick: bool) -> list[Task]:
     """List one task for each map of each draw."""
     n_points, n_draws = (N_POINTS_QUICK, 1) if quick else (N_POINTS, N_DRAWS)
     maps: list[Setting] = [{"map": DATA}]
-    maps += [
-        {"map": name, parameter: value}
-        for name, (parameter, values) in VARIED.items()
-        for value in values
-    ]
+    for name, (parameter, values) in VARIED.items():
+        maps += [{"map": name, parameter: value} for value in values]
     return [
         Task({"classes": classes, "points": n_points, **setting}, seed)
         for classes in (BANDS, RANDOM)
@@ -173,21 +168,15 @@ def within_share(places: Array, y: Classes) -> float:
 
 
 def class_correlation(places: Array, coordinates: Array, y: Classes) -> float:
-    """Return how distances within classes correlate with those along the roll, mean over classes.
-
-    0 where classes are single points.
-    """
+    """Return the mean over classes of how distances correlate with those along the roll."""
     if within_share(places, y) == 0:
-        return 0.0
+        return 0.0  # classes are single points
     pairs = [(pdist(places[y == value]), pdist(coordinates[y == value])) for value in np.unique(y)]
     return float(np.mean([np.corrcoef(found, true)[0, 1] for found, true in pairs]))
 
 
 def outward_correlation(model: Any, roll: Roll) -> float:
-    """Return how far out points of a class lie, against their distance on the roll from its medoid.
-
-    Out is away from the middle of all classes; the mean correlation over classes is returned.
-    """
+    """Return how lying far out from all classes' middle goes with the distance from the medoid."""
     found = []
     for value, medoid in enumerate(model.medoids_):
         mask = roll.y == value
@@ -206,16 +195,8 @@ WHY_NOT_MIXED = {
 
 def judge(summary: Summary) -> list[Verdict]:
     """Judge both halves of the paper's claim, and what it does not ask."""
-    return [
-        verdict
-        for classes in (BANDS, RANDOM)
-        for verdict in (
-            _judge_mixed(summary, classes),
-            _judge_separated(summary, classes),
-            _judge_shape(summary, classes),
-            _judge_new(summary, classes),
-        )
-    ]
+    judges = (_judge_mixed, _judge_separated, _judge_shape, _judge_new)
+    return [put(summary, classes) for classes in (BANDS, RANDOM) for put in judges]
 
 
 def _judge_mixed(summary: Summary, classes: str) -> Verdict:
@@ -360,8 +341,8 @@ def _draw_map(ax: Axes, places: Array, y: Classes, name: str, *, fontsize: int) 
 
 def _scatter(ax: Any, places: Array, y: Classes, *, size: float) -> None:
     for value, style in enumerate(class_styles(N_CLASSES)):
-        of_class = places[y == value]
-        ax.scatter(*of_class.T, color=style.color, marker=style.marker, s=size, linewidth=0)
+        x = places[y == value].T
+        ax.scatter(*x, color=style.color, marker=style.marker, s=size, linewidth=0)
 
 
 FIGURE_1 = Entry(

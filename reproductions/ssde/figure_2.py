@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,9 +25,10 @@ from reproductions.ssde.maps import (
     SPREADS,
     SSDE,
     Array,
-    Mapped,
     Names,
     Split,
+    fit_map,
+    map_images,
 )
 from reproductions.summary import Summary, SummaryRow, mean_over_seeds, paired_difference
 from reproductions.tables import format_difference, format_estimate
@@ -35,8 +36,6 @@ from reproductions.tables import format_difference, format_estimate
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-__all__ = ["FIGURE_2"]
 
 BEST_CASE, CROSS_VALIDATED = "best case", "cross-validated"
 RAW, CONTROL = "raw pixels", "one-hot control"
@@ -104,11 +103,9 @@ on a machine that others used as well.
 def list_tasks(quick: bool) -> list[Task]:
     """List one task for each map, choice and baseline of each split; quick ones take digits."""
     size: Setting = {"characters": N_CHARACTERS_QUICK if quick else N_CHARACTERS}
-    settings: list[Setting] = [
-        {**size, "method": method, name: value}
-        for method, (name, values) in VARIED.items()
-        for value in values
-    ]
+    settings: list[Setting] = []
+    for method, (name, values) in VARIED.items():
+        settings += [{**size, "method": method, name: value} for value in values]
     settings += [{**size, "method": method, "choice": CROSS_VALIDATED} for method in (SSDE, SLLE)]
     settings += [{**size, "method": method} for method in ("PCA", RAW, CONTROL)]
     return [Task(setting, seed) for setting in settings for seed in range(1 if quick else N_SPLITS)]
@@ -121,11 +118,9 @@ def run(task: Task, data_home: Path | None) -> list[Measurement]:
     if method == RAW:
         return split.measured(split.nearest(split.X, split.X_new), {}, merged=True)
     if method == CONTROL:
-        return [
-            measurement
-            for rule, predicted in predict_from_labels(split).items()
-            for measurement in split.measured(predicted, {"rule": rule}, merged=True)
-        ]
+        nearest, largest = predict_from_labels(split)
+        measured = split.measured(nearest, {"rule": "3-NN"}, merged=True)
+        return measured + split.measured(largest, {"rule": "argmax"}, merged=True)
     if "choice" in task.setting:
         return search(split, method, task.seed)
     return measure_map(split, method, task)
@@ -137,16 +132,17 @@ def measure_map(split: Split, method: str, task: Task) -> list[Measurement]:
     if method in VARIED:
         name, _ = VARIED[method]
         parameters = {**parameters, name: task.setting[name]}
-    mapped = Mapped.of(method, split, max(DIMENSIONS), task.seed, **parameters)
+    model, places, new_places, numbers = map_images(
+        method, split, max(DIMENSIONS), task.seed, **parameters
+    )
     merged = method == SLLE or task.setting.get("spread") == DEFAULT_SPREAD
     measured = []
     for d in DIMENSIONS:
-        predicted = split.nearest(mapped.places[:, :d], mapped.new_places[:, :d])
+        predicted = split.nearest(places[:, :d], new_places[:, :d])
         measured += split.measured(predicted, {"dimension": d}, merged=merged)
-    numbers = {"seconds to fit": mapped.seconds, "seconds to map new images": mapped.seconds_new}
     if method == SSDE:
-        numbers[DISTANCE_ERROR] = 100 * distance_error(mapped.model, split.X)
-        numbers[GAP] = 100 * mapped.model.certificate_.gap
+        numbers[DISTANCE_ERROR] = 100 * distance_error(model, split.X)
+        numbers[GAP] = 100 * model.certificate_.gap
     measured += [Measurement(value, {}, name, unit="number") for name, value in numbers.items()]
     return measured
 
@@ -160,16 +156,13 @@ def distance_error(model: Any, X: Array) -> float:
     return float(np.linalg.norm(found - asked) / np.linalg.norm(asked))
 
 
-def predict_from_labels(split: Split) -> dict[str, Names]:
+def predict_from_labels(split: Split) -> tuple[Names, Names]:
     """Predict classes by the same regression on the labels themselves, without any embedding."""
     classes = np.unique(split.y)
     targets = (split.y[:, None] == classes).astype(float)
     targets -= targets.mean(axis=0)
     regressed = KernelRegression.fit(split.X, targets).predict(split.X_new)
-    return {
-        "3-NN": split.nearest(targets, regressed),
-        "argmax": classes[regressed.argmax(axis=1)],
-    }
+    return split.nearest(targets, regressed), classes[regressed.argmax(axis=1)]
 
 
 def search(split: Split, method: str, seed: int | None) -> list[Measurement]:
@@ -182,8 +175,8 @@ def search(split: Split, method: str, seed: int | None) -> list[Measurement]:
         for kept, left in folds:
             part = Split(split.X[kept], split.y[kept], split.X[left], split.y[left])
             parameters = {**FIXED[method], name: value}
-            mapped = Mapped.of(method, part, CHOSEN_AT, seed, **parameters)
-            n_right += len(left) * part.score(part.nearest(mapped.places, mapped.new_places))
+            _, places, new_places, _ = map_images(method, part, CHOSEN_AT, seed, **parameters)
+            n_right += len(left) * part.score(part.nearest(places, new_places))
         scores.append(n_right / len(split.y))
     chosen = Measurement(values[int(np.argmax(scores))], {}, f"chosen {name}", unit="choice")
     return [chosen] + [
@@ -194,29 +187,22 @@ def search(split: Split, method: str, seed: int | None) -> list[Measurement]:
 
 def derive(summary: Summary) -> list[SummaryRow]:
     """Make the rows of the chosen parameter, split by split, and of the best case."""
-    return [
-        row
-        for method in VARIED
-        for measure in (PRECISION, MERGED)
-        for dimension in DIMENSIONS
-        for row in _choices(summary, measure, method, dimension)
-    ]
-
-
-def _choices(summary: Summary, measure: str, method: str, dimension: int) -> Iterator[SummaryRow]:
-    name, values = VARIED[method]
-    rows = summary.rows_with(measure, method=method, dimension=dimension)
-    tried = {row.setting[name]: row for row in rows}
-    if len(tried) < len(values):
-        return
-    best = max(rows, key=lambda row: row.estimate.mean)
-    setting = {key: value for key, value in best.setting.items() if key != name}
-    yield replace(best, setting={**setting, "choice": BEST_CASE})
-    for chosen in summary.rows_with(f"chosen {name}", method=method):
-        found = {seed: tried[value].values[seed] for seed, value in chosen.values.items()}
-        estimate = mean_over_seeds(list(found.values()))
-        setting["choice"] = CROSS_VALIDATED
-        yield replace(best, setting=setting, values=found, estimate=estimate)
+    derived = []
+    for method, measure, dimension in product(VARIED, (PRECISION, MERGED), DIMENSIONS):
+        name, values = VARIED[method]
+        rows = summary.rows_with(measure, method=method, dimension=dimension)
+        tried = {row.setting[name]: row for row in rows}
+        if len(tried) < len(values):
+            continue
+        best = max(rows, key=lambda row: row.estimate.mean)
+        setting = {key: value for key, value in best.setting.items() if key != name}
+        derived.append(replace(best, setting={**setting, "choice": BEST_CASE}))
+        for chosen in summary.rows_with(f"chosen {name}", method=method):
+            found = {seed: tried[value].values[seed] for seed, value in chosen.values.items()}
+            estimate = mean_over_seeds(list(found.values()))
+            own = {**setting, "choice": CROSS_VALIDATED}
+            derived.append(replace(best, setting=own, values=found, estimate=estimate))
+    return derived
 
 
 BARS = {10: 0.70, 30: 0.73}  # set before the run
@@ -446,7 +432,7 @@ def _draw_curves(ax: Axes, summary: Summary) -> None:
 
 def _draw_images(ax: Axes, split: Split) -> None:
     """Draw training images at their places on a map of two dimensions, none over another."""
-    places = Mapped.of(SSDE, split, 2, SEED, spread=DEFAULT_SPREAD).places
+    _, places = fit_map(SSDE, split.X, split.y, 2, SEED, spread=DEFAULT_SPREAD)
     chosen, corners = place_thumbnails(places)
     ax.imshow(paint(split.X[chosen], split.y[chosen], corners, np.unique(split.y)))
     ax.set(xticks=[], yticks=[])

@@ -40,25 +40,20 @@ class PlainSLLE:
     """SLLE with the vectors that LAPACK returns, as implementations elsewhere have it.
 
     Where classes have no neighbor in common, the first vectors are any basis of the classes'
-    indicators. New images are mapped as `SupervisedLLE` maps them: by kernel regression, and those
-    equal to training images to the places of these.
+    indicators. New images are mapped as `SupervisedLLE` maps them.
     """
 
     def __init__(self, n_components: int, **parameters: Any) -> None:
         self.n_components = n_components
         self.model = SupervisedLLE(n_components, **parameters)
 
-    def fit(self, X: Array, y: Names) -> PlainSLLE:
-        """Map the images."""
+    def fit_transform(self, X: Array, y: Names) -> Array:
+        """Map the images and return their places."""
         self.weights_ = self.model.fit(X, y).weights_.toarray()
         B = np.eye(len(X)) - self.weights_
         self.embedding_ = eigh(B.T @ B, subset_by_index=(1, self.n_components))[1]
         self.X_ = X
-        return self
-
-    def fit_transform(self, X: Array, y: Names) -> Array:
-        """Map the images and return their places."""
-        return self.fit(X, y).embedding_
+        return self.embedding_
 
     def transform(self, X: Array) -> Array:
         """Return the places of new images."""
@@ -137,24 +132,17 @@ class Split:
         return KNeighborsClassifier(K_NEAREST).fit(places, self.y).predict(new_places)
 
 
-@dataclass(frozen=True, eq=False)
-class Mapped:
-    """A fitted map, the coordinates of training and test images, and what they cost."""
+def map_images(
+    method: str, split: Split, n_components: int, seed: int | None, **parameters: Any
+) -> tuple[Any, Array, Array, dict[str, float]]:
+    """Fit a map to the training images and place the test images by its own transform.
 
-    model: Any
-    places: Array
-    new_places: Array
-    seconds: float
-    seconds_new: float
-
-    @classmethod
-    def of(
-        cls, method: str, split: Split, n_components: int, seed: int | None, **parameters: Any
-    ) -> Mapped:
-        """Fit a map to the training images and place the test images by its own transform."""
-        start = time.perf_counter()
-        model, places = fit_map(method, split.X, split.y, n_components, seed, **parameters)
-        fitted = time.perf_counter()
-        new_places = np.asarray(model.transform(split.X_new))
-        mapped = time.perf_counter()
-        return cls(model, places, new_places, fitted - start, mapped - fitted)
+    Returned are the estimator, the coordinates of both, and what they cost in seconds.
+    """
+    start = time.perf_counter()
+    model, places = fit_map(method, split.X, split.y, n_components, seed, **parameters)
+    fitted = time.perf_counter()
+    new_places = np.asarray(model.transform(split.X_new))
+    mapped = time.perf_counter()
+    costs = {"seconds to fit": fitted - start, "seconds to map new images": mapped - fitted}
+    return model, places, new_places, costs

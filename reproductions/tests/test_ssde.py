@@ -242,8 +242,7 @@ def test_a_map_is_scored_by_its_first_coordinates(data):
 def test_the_control_is_regression_on_labels(data):
     split = maps.Split.draw(None, 36, 0)
     predicted = figure_2.predict_from_labels(split)
-    assert set(predicted) == {"3-NN", "argmax"}
-    assert all(split.score(names, merged=True) > 0.8 for names in predicted.values())
+    assert all(split.score(names, merged=True) > 0.8 for names in predicted)
 
 
 def test_scored_labels_choose_nothing(data):
