@@ -422,8 +422,8 @@ def test_squared_distances_do_not_halve_the_dimension():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"gamma": 0}, "gamma=0 must be a positive number"),
-        ({"gamma": np.nan}, "gamma=nan must be a positive number"),
+        ({"gamma": 0}, "gamma=0 must be a number, finite and greater than 0"),
+        ({"gamma": np.nan}, "gamma=nan must be a number, finite"),
         ({"gamma": "1"}, "gamma='1' must be"),
         ({"n_neighbors": 0}, "n_neighbors=0 must be an integer of at least 1"),
         ({"n_neighbors": 2.5}, "n_neighbors=2.5 must be an integer"),
@@ -431,7 +431,7 @@ def test_squared_distances_do_not_halve_the_dimension():
         ({"n_neighbors": 25}, "n_neighbors=25 needs at least 52 points, got 50"),
         ({"n_sizes": 1}, "n_sizes=1 must be an integer of at least 2"),
         ({"n_resamples": 0}, "n_resamples=0 must be an integer of at least 1"),
-        ({"max_size": 39}, r"max_size=39 must be .* at least 8 \(n_neighbors \+ 1\) = 40"),
+        ({"max_size": 39}, r"max_size=39 must be .* at least 40 = 8 \(n_neighbors \+ 1\)"),
         ({"local_size": 1}, "local_size=1 must be an integer of at least 2"),
         ({"local_size": 51}, "local_size=51 is more than the 50 rows"),
     ],

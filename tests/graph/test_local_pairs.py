@@ -69,21 +69,6 @@ def test_any_points(X, k):
     assert_pairs(local_pairs(graph), brute_force(nearest(D, k)), D)
 
 
-def test_two_points():
-    for metric in ("euclidean", "manhattan"):
-        graph = NeighborGraph.build([[0.0, 0.0], [3.0, 0.0]], n_neighbors=1, metric=metric)
-        pairs, distances = local_pairs(graph)
-        assert pairs.tolist() == [[0, 1]]
-        assert distances.tolist() == [3]
-
-
-def test_complete_graph_gains_nothing():
-    X = np.random.default_rng(0).normal(size=(12, 3))
-    pairs, distances = local_pairs(NeighborGraph.build(X, n_neighbors=11))
-    assert pairs.tolist() == [list(pair) for pair in combinations(range(12), 2)]
-    np.testing.assert_allclose(distances, cdist(X, X)[np.triu_indices(12, 1)])
-
-
 def test_edges_have_the_lengths_of_the_graph():
     X = np.random.default_rng(0).normal(size=(90, 3))
     for metric in ("euclidean", "manhattan", "cosine"):
@@ -128,17 +113,6 @@ def test_radius():
     graph = NeighborGraph.build(X, radius=0.25)
     assert graph.statistics.largest_neighborhood > graph.recipe.n_neighbors
     assert_pairs(local_pairs(graph), brute_force(lists), D)
-
-
-def test_order_of_rows():
-    X = np.random.default_rng(0).normal(size=(150, 4))
-    order = np.random.default_rng(1).permutation(150)
-    pairs, distances = local_pairs(NeighborGraph.build(X, n_neighbors=6))
-    permuted, lengths = local_pairs(NeighborGraph.build(X[order], n_neighbors=6))
-    back = np.sort(order[permuted], axis=1)
-    sorting = np.lexsort(back.T[::-1])
-    np.testing.assert_array_equal(back[sorting], pairs)
-    np.testing.assert_array_equal(lengths[sorting], distances)
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan"])

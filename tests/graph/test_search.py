@@ -98,13 +98,6 @@ def test_dense_and_sparse_rows_may_be_mixed():
         np.testing.assert_allclose(sparse.distances_to(Q).toarray(), expected)
 
 
-def test_many_equal_rows_are_searched_once():
-    X = np.repeat(np.random.default_rng(0).normal(size=(30, 20)), 40, axis=0)
-    assert_found(
-        ExactIndex(X, PointSpace("euclidean")).neighbors(7), brute_force(X, X, 7, own=True)
-    )
-
-
 def test_cosine_is_one_minus_the_cosine():
     X = np.random.default_rng(0).normal(size=(60, 4))
     graph = NeighborGraph.build(X, n_neighbors=5, metric="cosine")

@@ -17,7 +17,7 @@ from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from labelfold.checks import check_rows
+from labelfold.checks import check_integer, check_real, check_rows
 from labelfold.exceptions import FewNeighborsWarning, InputError
 from labelfold.graph.graph_length import (
     Growth,
@@ -260,26 +260,20 @@ class IntrinsicDimension(BaseEstimator):
             X if by_distance else space.prepare(X),
             space.search_metric,  # squared distances would halve the dimension
             n_neighbors=plan.n_neighbors,
-            neighbor_search="exact",
-            seed=0,  # of no concern to an exact search
-            n_jobs=None,  # the threads are bound once, not in every one of many small searches
-        )
+        )  # threads are bound once, not in every one of many small searches
         groups = _equal_by_distance(index) if by_distance else _equal_by_entries(X)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         return _Points(index, groups, plan, seed)
 
     def _check_plan(self, n_samples: int) -> GrowthPlan:
         for name, least in (("n_neighbors", 1), ("n_sizes", 2), ("n_resamples", 1)):
-            _check_integer(name, getattr(self, name), least)
+            check_integer(name, getattr(self, name), least=least)
         # So that samples of at most this size can be halved as often as an interval needs.
-        _check_integer("max_size", self.max_size, 8 * (self.n_neighbors + 1), "8 (n_neighbors + 1)")
-        gamma: Any = self.gamma
-        if not isinstance(gamma, int | float | np.number) or not 0 < gamma < np.inf:
-            raise InputError(
-                f"gamma={gamma!r} must be a positive number: 1 suits all dimensions from 2."
-            )
+        least = 8 * (self.n_neighbors + 1)
+        check_integer("max_size", self.max_size, least=least, hint=" = 8 (n_neighbors + 1)")
+        check_real("gamma", self.gamma, above=0, hint=": 1 suits all dimensions from 2")
         if self.local_size is not None:
-            _check_integer("local_size", self.local_size, 2)
+            check_integer("local_size", self.local_size, least=2)
             if self.local_size > n_samples:
                 raise InputError(
                     f"local_size={self.local_size} is more than the {n_samples} rows of X: lower "
@@ -287,7 +281,7 @@ class IntrinsicDimension(BaseEstimator):
                 )
         return GrowthPlan(
             int(self.n_neighbors),
-            float(gamma),
+            float(self.gamma),
             int(self.n_sizes),
             int(self.n_resamples),
             int(self.max_size),
@@ -438,9 +432,3 @@ def _equal_by_distance(index: NeighborIndex) -> Numbers:
     own = np.arange(index.n_points)
     first = np.where(nearest.data == 0, np.minimum(nearest.indices, own), own)
     return np.asarray(np.unique(first, return_inverse=True)[1], dtype=np.intp)
-
-
-def _check_integer(name: str, value: Any, least: int, reason: str = "") -> None:
-    if not isinstance(value, int | np.integer) or value < least:
-        bound = f"{reason} = {least}" if reason else f"{least}"
-        raise InputError(f"{name}={value!r} must be an integer of at least {bound}.")

@@ -1,4 +1,4 @@
-"""Figures that tell a graph's health, and a warning where a hub spoils it.
+"""Components, hubs and duplicates of a graph in figures, and a warning about an extreme hub.
 
 The k-occurrence of a point counts the points that have it among their k nearest. Its mean is k. In
 high dimensions, and where vectors differ in length more than in direction, a few points (hubs) are
@@ -20,7 +20,7 @@ from labelfold.exceptions import HubnessWarning
 __all__ = ["GraphStatistics", "skewness", "warn_of_hub"]
 
 # A hub is extreme if it is near to a tenth of all points, and 25 times as often as the mean point.
-# With 8 or 12 neighbours Landsat, MNIST, three other sets of digits, COIL-20 and Swiss rolls stay
+# With 8 or 12 neighbors Landsat, MNIST, three other sets of digits, COIL-20 and Swiss rolls stay
 # below 6 times the mean, and 20 Newsgroups with cosine distances at 19. With Euclidean distances
 # its articles' hub is near to 65 % of 19,927 articles, and to 99 % of 2,000.
 EXTREME_SHARE, EXTREME_FACTOR = 0.1, 25
@@ -28,7 +28,7 @@ EXTREME_SHARE, EXTREME_FACTOR = 0.1, 25
 
 @dataclass(frozen=True)
 class GraphStatistics:
-    """Figures that tell a graph's health.
+    """Components, hubs and duplicates of a graph in figures.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class GraphStatistics:
     n_bridges : int
         Edges added to join components.
     n_duplicates : int
-        Rows that have an equal row elsewhere, as far as the neighbours show.
+        Rows that have an equal row elsewhere, as far as the neighbors show.
     largest_neighborhood : int
         Number of edges of the point that has most: a hub when far above the mean.
     mean_neighborhood : float
@@ -64,10 +64,10 @@ class GraphStatistics:
 
 
 def skewness(numbers: NDArray[Any]) -> float:
-    """Return the third standardised moment; 0 where all numbers are equal."""
-    centred = numbers - numbers.mean()
-    spread = np.sqrt(np.mean(centred**2))
-    return float(np.mean((centred / spread) ** 3)) if spread > 0 else 0.0
+    """Return the third standardized moment; 0 where all numbers are equal."""
+    centered = numbers - numbers.mean()
+    spread = np.sqrt(np.mean(centered**2))
+    return float(np.mean((centered / spread) ** 3)) if spread > 0 else 0.0
 
 
 def warn_of_hub(
@@ -78,16 +78,16 @@ def warn_of_hub(
     if largest <= max(EXTREME_SHARE * n, EXTREME_FACTOR * n_neighbors):
         return
     if metric == "cosine":
-        way_out = "Fewer features, or features of one scale, may do without"
+        advice = "Fewer features, or features of one scale, may avoid this"
     elif metric == "precomputed":
-        way_out = "Other distances, such as those of metric='cosine', may do without"
+        advice = "Other distances, such as those of metric='cosine', may avoid this"
     else:
-        way_out = "metric='cosine' may do without"
+        advice = "metric='cosine' may avoid this"
     warnings.warn(
         f"Point {int(occurrences.argmax())} is a hub: it is among the {n_neighbors} nearest of "
         f"{largest:,} of the {n:,} points, and joins what has little in common; "
         f"{np.mean(occurrences == 0):.0%} of the points are among nobody's nearest "
-        f"(graph_.statistics). {way_out}.",
+        f"(graph_.statistics). {advice}.",
         HubnessWarning,
         stacklevel=stacklevel + 1,
     )
