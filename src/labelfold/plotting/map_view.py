@@ -96,7 +96,7 @@ def view_classes(embedding: NDArray[Any], codes: NDArray[Any], n_classes: int) -
     # Every class counts the same, however many labels it has; on average a point counts once.
     weights = np.count_nonzero(known) / n_found / sizes[codes[known]]
     fit = RidgeCV(penalties).fit(scaled[known], corners[codes[known]], sample_weight=weights)
-    names = ("the plane that separates the labeled classes, one spoke each", "")
+    names = ("plane separating the labeled classes, one spoke each", "")
     return MapView(fit.coef_.T / unit, fit.intercept_, names, corners)
 
 
