@@ -18,26 +18,11 @@ OF_MACHINES = "scores of support vector machines on MAGIC with"
 
 PAPER = Paper(
     name="ism",
-    citation=(
-        "N. Vasiloglou, A. G. Gray and D. V. Anderson, Learning isometric separation maps, "
-        "MLSP 2009."
-    ),
-    entries=(
-        UNFOLDING,
-        SEPARATION,
-        FIGURE_2,
-        FIGURE_4,
-        FIGURE_5,
-        FEW_LABELS,
-        MANY_LABELS,
-        TOYS,
-    ),
+    citation="N. Vasiloglou, A. G. Gray and D. V. Anderson, Learning isometric separation maps, "
+    "MLSP 2009.",
+    entries=(UNFOLDING, SEPARATION, FIGURE_2, FIGURE_4, FIGURE_5, FEW_LABELS, MANY_LABELS, TOYS),
     items=(
-        Item(
-            "Fig. 1",
-            "the Swiss roll unfolded and separated",
-            (UNFOLDING.name, SEPARATION.name),
-        ),
+        Item("Fig. 1", "the Swiss roll unfolded and separated", (UNFOLDING.name, SEPARATION.name)),
         Item("Fig. 2", "three classes in bands, unfolded and separated", (FIGURE_2.name,)),
         Item(
             "Fig. 3",

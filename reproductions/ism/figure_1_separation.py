@@ -11,17 +11,8 @@ import numpy as np
 
 from labelfold.exceptions import InfeasibleMapWarning
 from labelfold.semidefinite import IsometricSeparationMap, find_least_rank
-from reproductions.entry import (
-    OF_THE_TEXT,
-    Entry,
-    Judgement,
-    Measurement,
-    Printed,
-    Setting,
-    Task,
-    Verdict,
-    judge_all,
-)
+from reproductions import Measurement, Task
+from reproductions.entry import OF_THE_TEXT, Entry, Printed, Setting, Verdict, judge_all, judge_if
 from reproductions.ism import rolls
 from reproductions.ism.rolls import FLAT, ISM, OBJECTIVES, SQUARED, TRIVIAL, Roll, mean_of
 from reproductions.summary import Summary
@@ -142,14 +133,7 @@ def _run_maps(task: Task, roll: Roll) -> list[Measurement]:
 
 def _run_search(task: Task, roll: Roll) -> list[Measurement]:
     """Search for the least rank, and measure the best map of every rank that was tried."""
-    model = IsometricSeparationMap(
-        margin=USUAL,
-        objective="none",
-        n_neighbors=rolls.N_NEIGHBORS,
-        tol=rolls.TOLERANCE,
-        max_iter=int(task.setting.get("steps", rolls.STEPS)),
-        random_state=task.seed,
-    )
+    model = rolls.make_map(task, margin=USUAL, objective="none")
     with warnings.catch_warnings(action="ignore", category=InfeasibleMapWarning):
         search = find_least_rank(model, roll.X, roll.y)
     measured = []
@@ -176,8 +160,8 @@ def judge(summary: Summary) -> list[Verdict]:
 
 
 def _of(normals: str, rank: int, objective: str, margin: float) -> Setting:
-    own: Setting = {"normals": normals, "margin": margin}
-    return {"map": ISM, "rank": rank, "objective": objective, **own}
+    own: Setting = {"map": ISM, "rank": rank, "objective": objective}
+    return {**own, "normals": normals, "margin": margin}
 
 
 def _judge_plane(summary: Summary) -> Verdict:
@@ -192,7 +176,7 @@ def _judge_plane(summary: Summary) -> Verdict:
         found=f"rms errors {min(errors):.2g} to {max(errors):.2g} % ({min(squared):.2g} to "
         f"{max(squared):.2g} % on squared distances); best of two starts in the search "
         + rolls.describe_errors(summary, map=SEARCH, rank=2),
-        verdict="holds" if least >= IMPOSSIBLE else "does not hold",
+        verdict=judge_if(least >= IMPOSSIBLE),
     )
 
 
@@ -221,7 +205,7 @@ def _judge_sides(summary: Summary) -> Verdict:
         claim="The classification error is zero in 2 and in 3 dimensions",
         paper="0 in both",
         found=f"points on the wrong side, worst of all maps: {', '.join(texts)}",
-        verdict="holds" if max(worst.values()) == 0 else "does not hold",
+        verdict=judge_if(max(worst.values()) == 0),
     )
 
 
@@ -261,7 +245,7 @@ def _judge_search(summary: Summary) -> Verdict:
         paper="not possible in 2, possible in 3",
         found=f"least rank in {len(found)} draws: {ranks}; rms errors of squared distances: "
         f"{', '.join(texts)}",
-        verdict="holds" if set(found) == {3.0} else "does not hold",
+        verdict=judge_if(set(found) == {3.0}),
     )
 
 
@@ -279,12 +263,11 @@ def _judge_trivial(summary: Summary) -> Verdict:
             f"{rolls.describe_errors(summary, **flat)}, {TRIVIAL}, in 4 dimensions, "
             + rolls.describe_errors(summary, **data)
         )
-    beside_data: Judgement = "holds" if all(beats_data) else "partly"
     return Verdict(
         claim="The map keeps distances better than the labels written beside a map",
         paper='not in the paper: "it suffices to add one extra dimension", section 3',
         found=f"rms errors: {'; '.join(texts)}",
-        verdict=beside_data if all(beats_flat) else "does not hold",
+        verdict=judge_if(all(beats_flat + beats_data), partly=all(beats_flat)),
     )
 
 
@@ -326,10 +309,7 @@ def _draw_space(
     (x_low, y_low, _), (x_high, y_high, _) = places.min(axis=0), places.max(axis=0)
     corners = np.array([[x_low, x_high], [x_low, x_high]]), np.array([[y_low] * 2, [y_high] * 2])
     ax.plot_surface(*corners, np.zeros((2, 2)), color=rolls.LINE_GREY, alpha=0.25, linewidth=0)
-    if by_class:
-        rolls.scatter_by_class(ax, places, roll.y, size=9)
-    else:
-        rolls.scatter_by_length(ax, places, roll, size=9)
+    rolls.scatter(ax, places, roll, by_class=by_class, size=9)
     elevation, azimuth = VIEWS[objective]
     ax.view_init(elev=elevation, azim=azimuth)
     sizes = np.ptp(places, axis=0)
@@ -370,10 +350,8 @@ SEPARATION = Entry(
     judge=judge,
     printed=_printed(),
     draw=draw,
-    why=(
-        "In 3 dimensions the points have hardly more ways to move than there are distances. With "
-        "the variance term of eq. 5 the error stays above the printed one, without it the printed "
-        "one is reached. In 2 dimensions no map keeps the distances, and ours keep them less well "
-        "than the paper's."
-    ),
+    why="In 3 dimensions the points have hardly more ways to move than there are distances. With "
+    "the variance term of eq. 5 the error stays above the printed one, without it the printed "
+    "one is reached. In 2 dimensions no map keeps the distances, and ours keep them less well "
+    "than the paper's.",
 )

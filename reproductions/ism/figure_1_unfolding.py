@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.decomposition import PCA
 from sklearn.manifold import Isomap
 
-from reproductions.entry import Entry, Judgement, Measurement, Task, Verdict
+from reproductions.entry import Entry, Judgement, Measurement, Task, Verdict, judge_if
 from reproductions.ism import rolls
 from reproductions.ism.rolls import ANGLES, KEPT, NEIGHBORS, UNFOLDING_RANK, UNFOLDINGS, Roll
 from reproductions.summary import Summary
@@ -136,13 +136,10 @@ def judge(summary: Summary) -> list[Verdict]:
 
 
 def _describe_strips(summary: Summary, kept: str) -> str:
-    shares = {
-        name: rolls.mean_of(summary, TWO_EIGENVALUES, map=name, kept=kept) for name in UNFOLDINGS
-    }
     return "; ".join(
         f"{name}: {_correlations(summary, map=name, kept=kept)}, first two eigenvalues "
-        + format_value(share, "share")
-        for name, share in shares.items()
+        + format_value(rolls.mean_of(summary, TWO_EIGENVALUES, map=name, kept=kept), "share")
+        for name in UNFOLDINGS
     )
 
 
@@ -160,7 +157,7 @@ def _judge_strips(summary: Summary, kept: str) -> Judgement:
         for name in UNFOLDINGS
         for measure in (WITH_LENGTH, WITH_HEIGHT, TWO_EIGENVALUES)
     )
-    return "holds" if least >= STRIP else "partly" if least >= NEARLY_A_STRIP else "does not hold"
+    return judge_if(least >= STRIP, least >= NEARLY_A_STRIP)
 
 
 def _judge_distances(summary: Summary) -> Verdict:
@@ -176,12 +173,11 @@ def _judge_distances(summary: Summary) -> Verdict:
                 f"{name} {error:.3g} % in {dimensions} dimensions ({squared:.3g} % on squared "
                 "distances)"
             )
-    in_the_plane: Judgement = "holds" if is_kept[2] else "partly"
     return Verdict(
         claim="The unfoldings keep local distances",
         paper='"the color gradient shows that local distances has been preserved"',
         found=f"rms errors: {'; '.join(texts)}",
-        verdict=in_the_plane if is_kept[UNFOLDING_RANK] else "does not hold",
+        verdict=judge_if(all(is_kept.values()), partly=is_kept[UNFOLDING_RANK]),
         why="They are kept in the 4 dimensions of the solve; the pictures have the first two.",
     )
 
@@ -197,7 +193,7 @@ def _judge_spectrum(summary: Summary) -> Verdict:
         claim="Their spectra are more compact than that of PCA",
         paper='"at least more compact than" PCA, section 2',
         found=f"first two eigenvalues: {', '.join(texts)}",
-        verdict="holds" if is_more_compact else "does not hold",
+        verdict=judge_if(is_more_compact),
     )
 
 
@@ -213,7 +209,7 @@ def _judge_classes(summary: Summary) -> Verdict:
         paper="text and picture",
         found=f"a straight line parts them in {100 * np.mean(separable):.0f} % of the maps; "
         f"errors of a least-squares line: {'; '.join(texts)}",
-        verdict="holds" if max(separable) == 0 else "does not hold",
+        verdict=judge_if(max(separable) == 0),
     )
 
 
@@ -263,14 +259,12 @@ def _draw_map(ax: Axes, places: rolls.Array, roll: Roll, *, by_class: bool) -> N
 
     length, height = roll.coordinates.max(axis=0)
     ax.add_patch(Rectangle((0, 0), length, height, fill=False, color=rolls.LIGHT_GREY, zorder=0))
+    rolls.scatter(ax, places, roll, by_class=by_class, size=9)
     if by_class:
-        rolls.scatter_by_class(ax, places, roll.y, size=9)
         for value in (0, 1):
             # The classes take turns along the roll: the first point of each is in its first band.
             start = roll.coordinates[roll.y == value, 0].min()
             rolls.name_class(ax, value, start, height + 1, transform=ax.transData)
-    else:
-        rolls.scatter_by_length(ax, places, roll, size=9)
     ax.set_aspect("equal")
     ax.spines[["top", "right"]].set_visible(False)
 

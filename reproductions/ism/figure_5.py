@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 from labelfold.exceptions import InfeasibleMapWarning
 from labelfold.semidefinite import IsometricSeparationMap
 from reproductions.ccdr_2005.figures_1_and_2 import is_separable
-from reproductions.entry import Entry, Judgement, Measurement, Task, Verdict
+from reproductions.entry import Entry, Measurement, Task, Verdict, judge_if
 from reproductions.ism import rolls
 from reproductions.ism.rolls import ISM, SEPARABLE, Array, Classes, mean_of
 from reproductions.summary import Summary
@@ -89,7 +89,8 @@ def judge(summary: Summary) -> list[Verdict]:
     """Judge what the caption says of both."""
     parted = mean_of(summary, SEPARABLE, map=DATA)
     wrong, by_curve = (rolls.worst_separation(summary, map=name) for name in (ISM, SVM))
-    kept: Judgement = "holds" if mean_of(summary, rolls.SQUARED, map=ISM) <= KEPT else "partly"
+    is_parted = wrong == 0 and parted == 0
+    is_kept = mean_of(summary, rolls.SQUARED, map=ISM) <= KEPT
     return [
         Verdict(
             claim="ISM picks a straight line and folds the points around it",
@@ -97,13 +98,13 @@ def judge(summary: Summary) -> list[Verdict]:
             found=f"worst separation error {100 * wrong:.2g} %, rms error of distances "
             f"{rolls.describe_errors(summary, map=ISM)}; a straight line parts the curve as it is "
             f"in {100 * parted:.0f} % of the draws",
-            verdict=kept if wrong == 0 and parted == 0 else "does not hold",
+            verdict=judge_if(is_parted and is_kept, partly=is_parted),
         ),
         Verdict(
             claim="An SVM keeps the points fixed and finds a curve that parts them",
             paper="drawing",
             found=f"worst error of a Gaussian SVM on these points {100 * by_curve:.2g} %",
-            verdict="holds" if by_curve == 0 else "partly" if by_curve < 0.05 else "does not hold",
+            verdict=judge_if(by_curve == 0, by_curve < 0.05),
         ),
     ]
 

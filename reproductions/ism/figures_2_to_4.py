@@ -12,7 +12,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from labelfold.semidefinite import MaximumVarianceUnfolding
-from reproductions.entry import Entry, Measurement, Printed, Setting, Task, Verdict, judge_all
+from reproductions import Measurement, Task
+from reproductions.entry import Entry, Printed, Setting, Verdict, judge_all, judge_if
 from reproductions.ism import rolls
 from reproductions.ism.rolls import FLAT, ISM, OBJECTIVES, SQUARED, TRIVIAL, Roll, mean_of
 from reproductions.summary import Summary
@@ -172,7 +173,7 @@ def _judge_unfolding(summary: Summary) -> Verdict:
         paper="caption and picture",
         found=f"a straight line parts {100 * parted:.0f} % of the classes from the others; "
         f"error of least squares {format_estimate(error)}",
-        verdict="holds" if parted == 0 else "partly" if parted < 1 else "does not hold",
+        verdict=judge_if(parted == 0, parted < 1),
     )
 
 
@@ -183,7 +184,7 @@ def _judge_sides(summary: Summary, classes: str) -> Verdict:
         claim="In 12 dimensions 3 hyperplanes part the classes",
         paper=f"{correct:.4g} % of the points on their sides",
         found=f"{100 * (1 - worst):.4g} % in the worst of all draws, margins and objectives",
-        verdict="holds" if worst <= PRINTED_WRONG[classes] else "does not hold",
+        verdict=judge_if(worst <= PRINTED_WRONG[classes]),
     )
 
 
@@ -217,11 +218,7 @@ def _judge_spectrum(summary: Summary, classes: str) -> Verdict:
         claim="The spectrum is rich",
         paper='"pretty rich", Fig. 3',
         found=f"shares of eigenvalues at margin {margin}: {'; '.join(texts)}",
-        verdict="holds"
-        if is_rich["variance"]
-        else "partly"
-        if is_rich["none"]
-        else "does not hold",
+        verdict=judge_if(is_rich["variance"], partly=is_rich["none"]),
         item="Fig. 3",
         why="How rich it is depends on the objective, which the paper does not name here: with the "
         "variance term two eigenvalues hold nearly all.",

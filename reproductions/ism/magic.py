@@ -179,10 +179,7 @@ def make_machine(X: Array, kernel: str, parameter: float, C: float) -> SVC:
 
 
 def try_machines(
-    draw: Magic,
-    features: str,
-    kernels: Sequence[tuple[str, float]],
-    penalties: Sequence[float],
+    draw: Magic, features: str, kernels: Sequence[tuple[str, float]], penalties: Sequence[float]
 ) -> Iterator[Measurement]:
     """Score machines with the penalty that is best on the scored rows, as the paper did."""
     X, n = draw.features(features), draw.n_labeled

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from reproductions.curves import OKABE_ITO, new_figure
-from reproductions.entry import OF_THE_TEXT, Judgement, Setting, Verdict
+from reproductions.entry import OF_THE_TEXT, Setting, Verdict, judge_if
 from reproductions.ism import magic
 from reproductions.ism.magic import BEST_CASE, HARD, MAPS, QUANTILE, RAW, SOFT, STANDARDISED
 from reproductions.summary import Summary, SummaryRow
@@ -41,16 +41,10 @@ def judge(
         *_judge_growth(summary, "dimension", "The score grows with the dimension"),
         *_judge_growth(summary, "neighbors", "The score grows with the neighbours k"),
     ]
-    of_text = [
-        *_judge_training(summary),
-        *_judge_one_neighbor(summary),
-        *_judge_unfolding(summary),
-        *_judge_kernel(summary),
-    ]
     return [
         *(replace(verdict, item=items[0]) for verdict in of_maps),
         *(replace(verdict, item=items[1]) for verdict in _judge_kernels(summary)),
-        *(replace(verdict, item=OF_THE_TEXT) for verdict in of_text),
+        *(replace(verdict, item=OF_THE_TEXT) for verdict in _judge_text(summary)),
     ]
 
 
@@ -89,12 +83,11 @@ def _compare(
         return []
     agrees = (first.estimate.mean > second.estimate.mean) == is_above
     found = f"map {_describe(first)}, machine {_describe(second)}"
-    return [Verdict(claim, "not in the paper", found, "holds" if agrees else "does not hold")]
+    return [Verdict(claim, "not in the paper", found, judge_if(agrees))]
 
 
-def _judge_kernels(summary: Summary) -> list[Verdict]:
+def _judge_kernels(summary: Summary) -> Iterator[Verdict]:
     """Judge whether Gaussian machines are the best, on the paper's features and on any."""
-    verdicts = []
     readings: tuple[tuple[str, Setting, str], ...] = (
         (
             "raw features",
@@ -119,26 +112,22 @@ def _judge_kernels(summary: Summary) -> list[Verdict]:
         if gaussian is None or other is None:
             continue
         is_best = gaussian.estimate.mean > other.estimate.mean
-        verdicts.append(
-            Verdict(
-                claim="Of the machines, Gaussian ones score most",
-                paper="text, section 5",
-                found=f"{_describe(gaussian)}, others {_describe(other)}",
-                verdict="holds" if is_best else "does not hold",
-                reading=reading,
-                why=why,
-            )
+        yield Verdict(
+            claim="Of the machines, Gaussian ones score most",
+            paper="text, section 5",
+            found=f"{_describe(gaussian)}, others {_describe(other)}",
+            verdict=judge_if(is_best),
+            reading=reading,
+            why=why,
         )
-    return verdicts
 
 
-def _judge_linear(summary: Summary, why: str) -> list[Verdict]:
+def _judge_linear(summary: Summary, why: str) -> Iterator[Verdict]:
     """Judge whether every map is better than the linear machine.
 
     The polynomial of degree 1 is linear too, and trains on raw features, where the linear kernel
     exhausts its steps.
     """
-    verdicts = []
     for labels, features in MAPS.items():
         cells = _scores(summary, part="grid", labels=labels)
         common: Setting = {"part": "machines", "features": features, "choice": BEST_CASE}
@@ -149,21 +138,17 @@ def _judge_linear(summary: Summary, why: str) -> list[Verdict]:
         if not cells or linear is None:
             continue
         better = float(np.mean([row.estimate.mean > linear.estimate.mean for row in cells]))
-        verdicts.append(
-            Verdict(
-                claim=f"ISM is always better than the linear machine ({labels} labels)",
-                paper=SOURCES[labels],
-                found=f"{100 * better:.0f} % of {len(cells)} cells are above the linear machine's "
-                f"best case, {_describe(linear)}",
-                verdict="holds" if better == 1 else "partly" if better > 0.5 else "does not hold",
-                why=why,
-            )
+        yield Verdict(
+            claim=f"ISM is always better than the linear machine ({labels} labels)",
+            paper=SOURCES[labels],
+            found=f"{100 * better:.0f} % of {len(cells)} cells are above the linear machine's "
+            f"best case, {_describe(linear)}",
+            verdict=judge_if(better == 1, better > 0.5),
+            why=why,
         )
-    return verdicts
 
 
-def _judge_growth(summary: Summary, name: str, claim: str) -> list[Verdict]:
-    verdicts = []
+def _judge_growth(summary: Summary, name: str, claim: str) -> Iterator[Verdict]:
     for labels in MAPS:
         cells = _scores(summary, part="grid", labels=labels)
         if len({row.setting[name] for row in cells}) < 3:
@@ -175,83 +160,55 @@ def _judge_growth(summary: Summary, name: str, claim: str) -> list[Verdict]:
         of_paper = ""
         if len(printed) == len(cells):
             of_paper = f" (in the paper's table {spearmanr(values, printed).statistic:.2f})"
-        below: Judgement = "partly" if found >= SLIGHT else "does not hold"
-        verdicts.append(
-            Verdict(
-                claim=f"{claim} ({labels} labels)",
-                paper=SOURCES[labels],
-                found=f"rank correlation {found:.2f} over {len(cells)} cells{of_paper}; scores "
-                f"from {100 * min(scores):.1f} to {100 * max(scores):.1f} %",
-                verdict="holds" if found >= CLEAR else below,
-                why="In the paper's own table scores do not clearly follow it either.",
-            )
+        yield Verdict(
+            claim=f"{claim} ({labels} labels)",
+            paper=SOURCES[labels],
+            found=f"rank correlation {found:.2f} over {len(cells)} cells{of_paper}; scores "
+            f"from {100 * min(scores):.1f} to {100 * max(scores):.1f} %",
+            verdict=judge_if(found >= CLEAR, partly=found >= SLIGHT),
+            why="In the paper's own table scores do not clearly follow it either.",
         )
-    return verdicts
 
 
-def _judge_training(summary: Summary) -> list[Verdict]:
-    rows = summary.rows_with(magic.WRONG_SIDE, part="grid", labels=HARD)
-    if not rows:
-        return []
-    worst = max(max(row.values.values()) for row in rows)
-    return [
-        Verdict(
+def _judge_text(summary: Summary) -> Iterator[Verdict]:
+    """Judge what the text says of training, of one neighbor, of unfolding and of K as a kernel."""
+    if sides := summary.rows_with(magic.WRONG_SIDE, part="grid", labels=HARD):
+        worst = max(max(row.values.values()) for row in sides)
+        yield Verdict(
             claim="Labelled points all lie on their sides",
             paper="always zero training error, section 3",
-            found=f"at most {100 * worst:.2g} % on the wrong side, over {len(rows)} cells",
-            verdict="holds" if worst == 0 else "does not hold",
+            found=f"at most {100 * worst:.2g} % on the wrong side, over {len(sides)} cells",
+            verdict=judge_if(worst == 0),
         )
-    ]
-
-
-def _judge_one_neighbor(summary: Summary) -> list[Verdict]:
-    errors = summary.rows_with(magic.DISTANCE_ERROR, part="one neighbour")
-    wrong = summary.rows_with(magic.WRONG_SIDE, part="one neighbour")
-    if not errors or not wrong:
-        return []
-    worst, most = max(errors[0].values.values()), max(wrong[0].values.values())
-    return [
-        Verdict(
+    for row in summary.rows_with(magic.DISTANCE_ERROR, part="one neighbour"):
+        error = max(row.values.values())
+        worst = max(summary.row(magic.WRONG_SIDE, part="one neighbour").values.values())
+        yield Verdict(
             claim="With one neighbour a map that separates always exists",
             paper="text, section 3",
-            found=f"all 1,000 labelled: {100 * most:.2g} % on the wrong side, squared distances "
-            f"kept to {worst:.2g} % in the worst draw",
-            verdict="holds" if most == 0 and worst <= 0.1 else "does not hold",
+            found=f"all 1,000 labelled: {100 * worst:.2g} % on the wrong side, squared distances "
+            f"kept to {error:.2g} % in the worst draw",
+            verdict=judge_if(worst == 0 and error <= 0.1),
         )
-    ]
-
-
-def _judge_unfolding(summary: Summary) -> list[Verdict]:
-    rows = summary.rows_with(magic.DISTANCE_ERROR, part="unfolded")
-    return [
-        Verdict(
+    for row in summary.rows_with(magic.DISTANCE_ERROR, part="unfolded"):
+        error = row.estimate.mean
+        yield Verdict(
             claim="MVU reduces MAGIC to 5 dimensions",
             paper="text, section 5, of the whole data set",
             found=f"rank 5, 5 neighbours: squared distances kept to {error:.2g} %",
-            verdict="holds" if error <= 1 else "partly" if error <= 5 else "does not hold",
+            verdict=judge_if(error <= 1, error <= 5),
         )
-        for error in (row.estimate.mean for row in rows)
-    ]
-
-
-def _judge_kernel(summary: Summary) -> list[Verdict]:
-    found = {
-        str(row.setting["method"]): row.estimate
-        for name in ("K as kernel", "side of the map", "ridge")
-        for row in _scores(summary, part="kernel", method=name)
-    }
-    if not found:
-        return []
-    machine, side = found["K as kernel"].mean, found["side of the map"].mean
-    is_close = np.isclose(machine, side, atol=0.02)
-    return [
-        Verdict(
+    if rows := _scores(summary, part="kernel"):
+        scores = {row.setting["method"]: row.estimate for row in rows}
+        machine, side = scores["K as kernel"], scores["side of the map"]
+        listed = {"K as kernel": machine, "side of the map": side, "ridge": scores["ridge"]}
+        is_close = bool(np.isclose(machine.mean, side.mean, atol=0.02))
+        yield Verdict(
             claim="The learnt K serves as the kernel of a support vector machine",
             paper="abstract",
-            found="; ".join(f"{name} {format_estimate(score)}" for name, score in found.items()),
-            verdict="holds" if machine >= side or is_close else "does not hold",
+            found="; ".join(f"{name} {format_estimate(score)}" for name, score in listed.items()),
+            verdict=judge_if(machine.mean >= side.mean or is_close),
         )
-    ]
 
 
 def _scores(summary: Summary, **setting: str | int | float) -> list[SummaryRow]:
@@ -323,9 +280,8 @@ def _draw_machines(ax: Axes, summary: Summary) -> None:
 def _draw_row(
     ax: Axes, place: float, row: SummaryRow, color: str, title: str, marker: str = "o"
 ) -> None:
-    low, high = row.estimate.low, row.estimate.high
-    if low is not None and high is not None:
-        ax.plot([place, place], [100 * low, 100 * high], color=color, linewidth=4, alpha=0.3)
+    ends = [100 * end for end in row.estimate.ends]
+    ax.plot([place, place], ends, color=color, linewidth=4, alpha=0.3)
     ax.plot(place, 100 * row.estimate.mean, marker, color=color, label=title or None)
     if row.printed is not None and row.printed.value is not None:
         ax.plot(place, 100 * row.printed.value, "kD", fillstyle="none")

@@ -243,12 +243,10 @@ FEW_LABELS = Entry(
     printed=_printed(TABLE_1, TABLE_2, {}),
     draw=draw,
     needs_data=True,
-    why=(
-        "Gaussian machines score less here than printed: to them no two rows of raw features are "
-        "near, and they answer the larger class for nearly all. Linear and polynomial machines "
-        "and the maps score more than printed. The paper has one draw of 50 labels, and here "
-        "there are ten."
-    ),
+    why="Gaussian machines score less here than printed: to them no two rows of raw features are "
+    "near, and they answer the larger class for nearly all. Linear and polynomial machines "
+    "and the maps score more than printed. The paper has one draw of 50 labels, and here "
+    "there are ten.",
 )
 
 MANY_LABELS = Entry(
@@ -268,9 +266,7 @@ MANY_LABELS = Entry(
     printed=_printed(TABLE_3, TABLE_4, {"labelled": MANY.n_labeled}),
     draw=draw,
     needs_data=True,
-    why=(
-        "On raw features the linear kernel exhausts its steps, and Gaussian machines answer the "
-        "larger class for nearly all rows. Maps of 12 neighbours score a point or two less than "
-        "printed; why is not known."
-    ),
+    why="On raw features the linear kernel exhausts its steps, and Gaussian machines answer the "
+    "larger class for nearly all rows. Maps of 12 neighbours score a point or two less than "
+    "printed; why is not known.",
 )

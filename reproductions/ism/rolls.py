@@ -95,16 +95,16 @@ def unfold(X: Array, name: str, kept: str, seed: int | None) -> Unfolding:
     return model.fit(X)
 
 
+def make_map(task: Task, **parameters: Any) -> IsometricSeparationMap:
+    """Return a separation map for the roll of a task; a quick task limits the steps."""
+    steps = int(task.setting.get("steps", STEPS))
+    common: dict[str, Any] = {"n_neighbors": N_NEIGHBORS, "tol": TOLERANCE, "max_iter": steps}
+    return IsometricSeparationMap(random_state=task.seed, **common, **parameters)
+
+
 def separate(roll: Roll, task: Task, **parameters: Any) -> IsometricSeparationMap:
-    """Map the roll of a task, all points labeled; a quick task limits the steps."""
-    model = IsometricSeparationMap(
-        1,
-        n_neighbors=N_NEIGHBORS,
-        tol=TOLERANCE,
-        max_iter=int(task.setting.get("steps", STEPS)),
-        random_state=task.seed,
-        **parameters,
-    )
+    """Map the roll of a task, all points labeled."""
+    model = make_map(task, n_components=1, **parameters)
     # The table shows the errors that were reached.
     with warnings.catch_warnings(action="ignore", category=InfeasibleMapWarning):
         return model.fit(roll.X, roll.y)
@@ -223,17 +223,17 @@ def scatter_by_class(ax: Any, places: Array, y: NDArray[Any], size: float) -> No
         ax.scatter(*of_class.T, color=style.color, marker=MARKERS[value], s=size, linewidth=0)
 
 
-def scatter_by_length(ax: Any, places: Array, roll: Roll, size: float) -> None:
-    """Draw points of the plane or of space in the colors of their arc lengths."""
-    ax.scatter(*places.T, c=roll.coordinates[:, 0], cmap="viridis", s=size, linewidth=0)
+def scatter(ax: Any, places: Array, roll: Roll, *, by_class: bool, size: float) -> None:
+    """Draw points of the plane or of space by class or by arc length."""
+    if by_class:
+        scatter_by_class(ax, places, roll.y, size)
+    else:
+        ax.scatter(*places.T, c=roll.coordinates[:, 0], cmap="viridis", s=size, linewidth=0)
 
 
 def draw_roll(ax: Any, roll: Roll, *, by_class: bool) -> None:
     """Draw the roll in space."""
-    if by_class:
-        scatter_by_class(ax, roll.X, roll.y, size=14)
-    else:
-        scatter_by_length(ax, roll.X, roll, size=14)
+    scatter(ax, roll.X, roll, by_class=by_class, size=14)
     ax.view_init(elev=12, azim=-72)
     ax.set_box_aspect(np.ptp(roll.X, axis=0), zoom=1.2)
     ax.set(xticklabels=[], yticklabels=[], zticklabels=[])

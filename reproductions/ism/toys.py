@@ -149,7 +149,7 @@ def judge(summary: Summary) -> list[Verdict]:
 def _compare(summary: Summary, toy: str, rule: str, other: str) -> tuple[bool, str]:
     """Return whether a rule errs less than another, and the difference in words."""
     gap = paired_difference(summary.row(toy=toy, rule=rule), summary.row(toy=toy, rule=other))
-    return gap.mean < 0 and (gap.high is None or gap.high < 0), format_difference(gap)
+    return gap.ends[1] < 0, format_difference(gap)
 
 
 def _judge_toy(summary: Summary, toy: str) -> Verdict:

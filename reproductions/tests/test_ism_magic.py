@@ -154,5 +154,8 @@ def test_verdicts(entry):
 
 
 def test_a_linear_machine_that_failed_to_train_is_not_what_maps_must_beat():
-    verdicts = verdicts_on(FEW, lambda k, r: 0.7 + k / 1e5, lambda k, r: 0.7, 0.75, linear=0.4)
+    def score(neighbors, dimension):
+        return 0.7 + neighbors / 1e5
+
+    verdicts = verdicts_on(FEW, score, score, 0.75, linear=0.4)
     assert verdicts[CLAIM_LINEAR.format("hard")] == "does not hold"
