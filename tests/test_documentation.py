@@ -14,6 +14,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import labelfold
+from labelfold.methods import all_estimators, all_methods
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -118,6 +119,34 @@ def test_every_estimator_has_an_example(name):
         if (module or "").partition(".")[0] == "labelfold"
     }
     assert name in imported
+
+
+def named_in_tables(page):
+    """Names in code type in the first cells of all tables of a page."""
+    cells = re.findall(r"^\| ([^|]*)\|", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)
+    return {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/choosing.md"])
+def test_every_declared_method_is_in_the_tables(page):
+    wanted = {
+        kind.__name__
+        for kind in all_estimators()
+        if kind.declaration.embeds or kind.declaration.name
+    }
+    assert sorted(wanted - named_in_tables(page)) == []
+
+
+def test_the_readme_says_what_methods_do_with_labels():
+    rows = re.findall(r"^\| (.*) \| (.*) \| (.*) \|$", (ROOT / "README.md").read_text(), re.M)
+    said = {name: what for names, _, what in rows for name in re.findall(r"`(\w+)`", names)}
+    for kind in all_methods().values():
+        ignores = kind.declaration.labels == "ignores"
+        assert (said[kind.__name__] == "none") == ignores, kind.__name__
+
+
+def test_every_declared_estimator_is_public():
+    assert {one.__name__ for one in all_estimators()} <= set(labelfold.__all__)
 
 
 def test_estimators_are_found():

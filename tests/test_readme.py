@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from labelfold import methods
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 # Made by tools, or with checks of their own.
@@ -45,6 +47,10 @@ def run_page(tmp_path, monkeypatch):
     # A module of its own, so that classes of a page can be pickled.
     module = types.ModuleType("page")
     monkeypatch.setitem(sys.modules, "page", module)
+    # What a page declares is known to that page only.
+    methods.all_estimators()
+    monkeypatch.setattr(methods, "_estimators", dict(methods._estimators))
+    monkeypatch.setattr(methods, "_stored", dict(methods._stored))
 
     def run(page):
         text = text_of(page)
