@@ -646,7 +646,7 @@ def test_progress_is_shown_when_asked_for(roll, capsys):
     LaplacianClassifier().fit(X, y)
     assert capsys.readouterr().err == ""
     LaplacianClassifier(verbose=1).fit(X, y)
-    assert "neighbours" in capsys.readouterr().err
+    assert "neighbors" in capsys.readouterr().err
 
 
 def test_grid_search_over_new_points(roll):

@@ -229,7 +229,7 @@ def test_pieces_joined_by_a_class_node_need_no_bridge():
     model = CCDR(2, n_neighbors=6).fit(X, y)
     assert len(model.graph_.bridges) == 0
     y[[1, 40, 41]] = -1
-    with pytest.warns(DisconnectedGraphWarning, match="2 pieces"):
+    with pytest.warns(DisconnectedGraphWarning, match="2 separate components"):
         CCDR(2, n_neighbors=6).fit(X, y)
 
 

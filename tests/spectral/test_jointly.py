@@ -116,7 +116,7 @@ def test_new_rows_far_from_all_others_are_bridged(roll):
     X, *_ = roll
     model = LaplacianEigenmaps(2).fit(X)
     far = np.random.default_rng(2).standard_normal((30, 3)) + 500
-    with pytest.warns(DisconnectedGraphWarning, match="2 pieces"):
+    with pytest.warns(DisconnectedGraphWarning, match="2 separate components"):
         placed = model.transform_jointly(far)
     assert np.all(np.isfinite(placed))
 

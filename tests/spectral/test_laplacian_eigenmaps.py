@@ -157,5 +157,5 @@ def test_verbose_shows_progress_on_stderr(roll, capsys):
     LaplacianEigenmaps(2, eigen_solver="arpack", verbose=1).fit(roll)
     output = capsys.readouterr()
     assert output.out == ""
-    assert "neighbours" in output.err
+    assert "neighbors" in output.err
     assert "eigenpairs" in output.err

@@ -409,11 +409,11 @@ def test_head_of_a_classifier():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"alpha": -0.1}, r"alpha=-0.1 must be a number from 0"),
+        ({"alpha": -0.1}, r"alpha=-0.1 must be a number, finite and at least 0"),
         ({"alpha": 1.1}, "alpha=1.1"),
         ({"alpha": np.nan}, "alpha=nan"),
         ({"alpha": "1"}, "alpha='1'"),
-        ({"reg": 0}, "reg=0 must be a number from"),
+        ({"reg": 0}, "reg=0 must be a number"),
         ({"reg": -1e-3}, "reg=-0.001"),
         ({"reg": np.nan}, "reg=nan"),
         ({"reg": np.inf}, "reg=inf"),

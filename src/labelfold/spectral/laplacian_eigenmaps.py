@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from labelfold.checks import check_choice
+from labelfold.checks import check_choice, check_real
 from labelfold.exceptions import InputError
 from labelfold.extend.nystrom import extend_by_degree, extend_unnormalized
 from labelfold.graph import NeighborGraph
@@ -174,24 +174,16 @@ class LaplacianEigenmaps(EigenmapEmbedder):
     def _check_parameters(self, labels: PartialLabels) -> None:
         super()._check_parameters(labels)
         check_choice("normalization", self.normalization, NORMALIZATIONS)
-        density: Any = self.density
-        if not isinstance(density, int | float | np.number) or not 0 <= density <= 1:
-            raise InputError(
-                f"density={density!r} must be a number from 0 (weights as they are) to 1 (without "
-                "the sampling density)."
-            )
-        time: Any = self.diffusion_time
-        if time is not None and not (
-            isinstance(time, int | float | np.number) and 0 <= time < np.inf
-        ):
-            raise InputError(
-                f"diffusion_time={time!r} must be a finite number of at least 0, or None."
-            )
+        density, time = self.density, self.diffusion_time
+        hint = ": 0 for weights as they are, 1 for weights without the sampling density"
+        check_real("density", density, at_least=0, at_most=1, hint=hint)
+        if time is not None:
+            check_real("diffusion_time", time, at_least=0, hint=", or None")
         if self.normalization != "degree" and (density or time is not None):
             given = f"density={density!r}" if density else f"diffusion_time={time!r}"
             raise InputError(
                 f"{given} is for normalization='degree', got "
-                f"normalization={self.normalization!r}: only there is there a random walk."
+                f"normalization={self.normalization!r}: a random walk is defined only there."
             )
 
     def _embed(

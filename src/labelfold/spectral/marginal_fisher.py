@@ -3,29 +3,33 @@
 Two graphs say what that means: neighbours within a class should come close, and neighbours of
 different classes move apart (CCDR-MC eq. 8-11). With a kernel the map is linear in the kernel's
 feature space.
+
+Rows are known by their features, or by their inner products K alone. In the latter case
+H K H = U diag(s^2) U^T, with H = I - 1 1^T / n, are the inner products about the rows' mean, and
+Z = U diag(s) has them in as many coordinates as the rows span dimensions: Z a, for a direction a,
+is (K - 1 m^T) U diag(1 / s) a, with m the mean of the rows of K, and so it is for new rows of K.
 """
 
 from __future__ import annotations
 
 import warnings
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils.validation import check_is_fitted
 
-from labelfold.checks import check_rows
+from labelfold.checks import check_integer, check_real, check_rows
 from labelfold.exceptions import FewNeighborsWarning, InputError
-from labelfold.graph.class_neighbors import join_nearest, marginal_graphs
+from labelfold.graph.class_neighbors import KernelSearch, RowSearch, join_nearest, marginal_graphs
 from labelfold.labels import PartialLabels
 from labelfold.methods import Declaration, declare
 from labelfold.solvers.certificates import EigenCertificate
 from labelfold.solvers.eigen.graph_ratio import smallest_ratios
-from labelfold.spectral.row_spaces import FeatureSpace, KernelSpace, dense
 from labelfold.threads import limit_threads
 
 __all__ = ["MarginalFisherAnalysis"]
@@ -33,6 +37,8 @@ __all__ = ["MarginalFisherAnalysis"]
 Array = NDArray[np.float64]
 
 LEAST_REG, LARGEST_REG = 1e-12, 1e12  # below, rounding decides between flat directions
+NOT_PSD = 1e-5  # a negative eigenvalue beyond this part of the largest is not from rounding
+ASYMMETRY = 1e-8  # of a kernel, relative to its largest entry
 
 
 @declare(
@@ -227,13 +233,13 @@ class MarginalFisherAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.support_ = used
         with limit_threads(self.n_jobs):
             if self.kernel is None:
-                features = FeatureSpace(X[used], n_jobs=self.n_jobs)
+                features = _FeatureSpace(X[used], n_jobs=self.n_jobs)
                 self.mean_ = features.mean
                 self.components_ = features.components(self._solve(features, labels))
             else:
                 if self.kernel != "precomputed":
                     self.X_fit_ = X[used]
-                products = KernelSpace(self._kernel_with_support(X[used]))
+                products = _KernelSpace(self._kernel_with_support(X[used]))
                 self._means = products.means
                 self.dual_coef_ = products.dual(self._solve(products, labels))
         return self
@@ -260,7 +266,7 @@ class MarginalFisherAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             is_sparse, A = sp.issparse(X), self.components_.T
             return np.asarray(X @ A - self.mean_ @ A if is_sparse else (X - self.mean_) @ A)
 
-    def _solve(self, space: FeatureSpace | KernelSpace, labels: PartialLabels) -> Array:
+    def _solve(self, space: _FeatureSpace | _KernelSpace, labels: PartialLabels) -> Array:
         """Return the directions as columns, and keep what led to them."""
         search, codes = space.search, labels.codes[self.support_]
         within, between = marginal_graphs(
@@ -280,11 +286,11 @@ class MarginalFisherAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def _kernel_with_support(self, X: Any) -> Array:
         """Return the kernel of rows with those that count."""
         if self.kernel == "precomputed":
-            return dense(X[:, self.support_])
+            return _dense(X[:, self.support_])
         named = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         named = {} if callable(self.kernel) else named
         K = pairwise_kernels(X, self.X_fit_, metric=self.kernel, filter_params=True, **named)
-        return dense(K)
+        return _dense(K)
 
     def _check_labels(self, y: Any, n_samples: int) -> PartialLabels:
         way_out = "for a map without labels use LaplacianEigenmaps or sklearn.decomposition.PCA"
@@ -304,19 +310,13 @@ class MarginalFisherAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def _check_parameters(self) -> None:
         for name in ("n_components", "n_neighbors_within", "n_neighbors_between"):
-            value: Any = getattr(self, name)
-            if not isinstance(value, int | np.integer) or value < 1:
-                raise InputError(f"{name}={value!r} must be an integer of at least 1.")
-        if not (isinstance(self.reg, Real) and LEAST_REG <= self.reg <= LARGEST_REG):
-            raise InputError(
-                f"reg={self.reg!r} must be a number from {LEAST_REG} to {LARGEST_REG}, such as "
-                "1e-3: without it directions are not unique where features outnumber points."
-            )
-        if not (isinstance(self.smoothness, Real) and 0 <= self.smoothness < np.inf):
-            raise InputError(
-                f"smoothness={self.smoothness!r} must be a number of at least 0, for unlabelled "
-                "rows to count for nothing."
-            )
+            check_integer(name, getattr(self, name), least=1)
+        hint = (
+            ", such as 1e-3: without it directions are not unique where features outnumber points"
+        )
+        check_real("reg", self.reg, at_least=LEAST_REG, at_most=LARGEST_REG, hint=hint)
+        hint = ", for unlabeled rows to count for nothing"
+        check_real("smoothness", self.smoothness, at_least=0, hint=hint)
         kernels = ["precomputed", *sorted(PAIRWISE_KERNEL_FUNCTIONS)]
         if self.kernel is not None and not callable(self.kernel) and self.kernel not in kernels:
             raise InputError(
@@ -357,3 +357,95 @@ def _among_all(graph: sp.csr_array, rows: NDArray[np.intp], n: int) -> sp.csr_ar
     """Return the graph of some rows as one of all n, in which the others have no edge."""
     edges = graph.tocoo()
     return sp.csr_array((edges.data, (rows[edges.row], rows[edges.col])), shape=(n, n))
+
+
+class _FeatureSpace:
+    """Rows known by their features.
+
+    Parameters
+    ----------
+    X : {ndarray, csr_array} of shape (n, d)
+        Rows.
+    n_jobs : int, default=None
+        Bound on the number of threads of the search.
+
+    Attributes
+    ----------
+    Z : {ndarray, csr_array} of shape (n, r)
+        Coordinates: the features, less their mean if dense, or those that the rows span where
+        features outnumber rows.
+    mean : ndarray of shape (d,)
+        Mean of the rows.
+    search : RowSearch
+        Neighbours of the rows.
+    """
+
+    def __init__(self, X: Any, *, n_jobs: int | None = None) -> None:
+        self.mean: Array = np.asarray(X.mean(axis=0)).ravel()
+        self.search = RowSearch(X, n_jobs=n_jobs)
+        # In units in which squares neither overflow nor vanish; powers of two cost no digit.
+        self._unit = float(np.ldexp(1.0, np.frexp(abs(X).max())[1]))
+        is_sparse = sp.issparse(X)
+        self._rows = X / self._unit if is_sparse else (X - self.mean) / self._unit
+        self.Z = self._rows
+        self._products: _KernelSpace | None = None
+        if X.shape[1] > X.shape[0]:
+            self._products = _KernelSpace(_dense(self._rows @ self._rows.T))
+            self.Z = self._products.Z
+
+    def components(self, A: Array) -> Array:
+        """Return directions, given as columns in the coordinates, as rows of features."""
+        if self._products is not None:
+            A = np.asarray(self._rows.T @ self._products.dual(A))
+        return np.ascontiguousarray(A.T / self._unit)
+
+
+class _KernelSpace:
+    """Rows known by their inner products, which a kernel gives.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Inner products: symmetric and positive semidefinite.
+
+    Attributes
+    ----------
+    Z : ndarray of shape (n, r)
+        Coordinates with mean 0.
+    means : ndarray of shape (n,)
+        Mean of the rows of K.
+    """
+
+    def __init__(self, K: Array) -> None:
+        if not np.all(np.isfinite(K)):
+            raise InputError("The kernel of some rows is not finite: rescale X.")
+        if np.abs(K - K.T).max() > ASYMMETRY * np.abs(K).max():
+            raise InputError("The kernel matrix is not symmetric: k(x, y) must equal k(y, x).")
+        self.means: Array = K.mean(axis=0)
+        centered = K - self.means - self.means[:, None] + self.means.mean()
+        squares, U = eigh((centered + centered.T) / 2, driver="evd")
+        largest = np.abs(squares).max()
+        if squares[0] < -NOT_PSD * largest:
+            raise InputError(
+                "The kernel is not positive semidefinite: of the eigenvalues of its centred matrix "
+                f"the least is {squares[0]:.3g} and the largest {squares[-1]:.3g}. Use another "
+                "kernel, or other parameters of it."
+            )
+        spanned = squares > len(K) * np.finfo(float).eps * largest
+        self._U, self._s = U[:, spanned], np.sqrt(squares[spanned])
+        self.Z: Array = self._U * self._s
+        self._K = K
+
+    @property
+    def search(self) -> KernelSearch:
+        """Neighbours of the rows."""
+        return KernelSearch((self._K + self._K.T) / 2)
+
+    def dual(self, A: Array) -> Array:
+        """Return weights of the inner products with the rows, for directions given as columns."""
+        return np.asarray((self._U / self._s) @ A)
+
+
+def _dense(matrix: Any) -> Array:
+    """Return a matrix, sparse or not, as an array."""
+    return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)

@@ -8,7 +8,6 @@ best.
 from __future__ import annotations
 
 import warnings
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,8 +17,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from labelfold.base import GraphEmbedder
-from labelfold.checks import check_choice
-from labelfold.exceptions import DisconnectedGraphWarning, InputError
+from labelfold.checks import check_choice, check_real
+from labelfold.exceptions import DisconnectedGraphWarning
 from labelfold.extend.local_average import LocalAverage
 from labelfold.extend.new_points import NewPoints
 from labelfold.extend.regression import KernelRegression
@@ -30,7 +29,6 @@ from labelfold.methods import Declaration, declare
 from labelfold.progress import Progress
 from labelfold.solvers.certificates import EigenCertificate
 from labelfold.solvers.eigen.null_space import SOLVERS, bottom_eigenpairs, closed_pieces
-from labelfold.spectral.row_spaces import dense
 
 __all__ = ["SupervisedLLE"]
 
@@ -193,16 +191,10 @@ class SupervisedLLE(GraphEmbedder):
     def _check_parameters(self, labels: PartialLabels) -> None:
         super()._check_parameters(PartialLabels.none(len(labels)))  # classes add no dimension
         check_choice("eigen_solver", self.eigen_solver, SOLVERS)
-        if not (isinstance(self.alpha, Real) and 0 <= self.alpha <= 1):
-            raise InputError(
-                f"alpha={self.alpha!r} must be a number from 0, for neighbours of any class, to "
-                "1, for neighbours of the own class."
-            )
-        if not (isinstance(self.reg, Real) and LEAST_REG <= self.reg <= LARGEST_REG):
-            raise InputError(
-                f"reg={self.reg!r} must be a number from {LEAST_REG} to {LARGEST_REG}, such as "
-                "1e-3: without it the weights of more neighbours than dimensions are not unique."
-            )
+        hint = ": 0 for neighbors of any class, 1 for neighbors of the own class"
+        check_real("alpha", self.alpha, at_least=0, at_most=1, hint=hint)
+        hint = ", such as 1e-3: without it weights of many neighbors are not unique"
+        check_real("reg", self.reg, at_least=LEAST_REG, at_most=LARGEST_REG, hint=hint)
 
     def _embed(
         self, X: Any, graph: NeighborGraph, labels: PartialLabels, progress: Progress
@@ -244,8 +236,10 @@ def _weigh(X: Any, neighbors: Rows, reg: float, progress: Progress) -> Array:
     for start in range(0, n, step):
         rows = np.arange(start, min(start + step, n))
         progress("weights", start, n)
-        C = dense(X[neighbors[rows].ravel()]).reshape(len(rows), k, -1)
-        C = C - dense(X[rows])[:, None, :]
+        at, around = X[rows], X[neighbors[rows].ravel()]
+        if sp.issparse(X):
+            at, around = at.toarray(), around.toarray()
+        C = around.reshape(len(rows), k, -1) - at[:, None, :]
         # In units in which squares neither overflow nor vanish; powers of two cost no digit.
         _, exponents = np.frexp(np.abs(C).max(axis=(1, 2), keepdims=True))
         C = np.ldexp(C, -exponents)
