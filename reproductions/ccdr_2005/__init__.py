@@ -8,8 +8,6 @@ from reproductions.ccdr_2005.figures_1_and_2 import FIGURE_1, FIGURE_2
 from reproductions.ccdr_2005.table_1 import TABLE_1
 from reproductions.entry import Item, Paper
 
-__all__ = ["PAPER"]
-
 PAPER = Paper(
     name="ccdr-2005",
     citation=(

@@ -24,19 +24,11 @@ from reproductions.entry import (
     judge_all,
     judge_readings,
 )
-from reproductions.summary import (
-    Estimate,
-    Summary,
-    SummaryRow,
-    judge_below,
-    paired_difference,
-)
+from reproductions.summary import Estimate, Summary, SummaryRow, judge_below, paired_difference
 from reproductions.tables import format_difference
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["FIGURE_3"]
 
 N_POINTS, N_DRAWS = 1000, 20
 NUMBERS_OF_LABELS = (10, 20, 40, 60, 80, 100, 150, 200, 300, 400, 500)
@@ -44,6 +36,18 @@ ENOUGH = 100  # from here on the class constraints take effect, says the paper
 ALMOST = 0.9  # of the error, for "almost as bad"
 NEIGHBORS = (1, 2, 3)
 BEST = "k-NN, best case"
+
+FEW_CLAIM = "With few labels CCDR is almost as bad as the Laplacian map"
+ENOUGH_CLAIM = f"From {ENOUGH} labels on CCDR errs less than the Laplacian map"
+BEYOND_CLAIM = f"Beyond {ENOUGH} labels CCDR errs less than k-NN too"
+CONSTRAINTS = "the class constraints take effect (text)"
+WHY_SOON = "How soon labels tell depends on the bands, which the paper does not print."
+WHY_BEYOND = (
+    "The paper prints neither its bands nor the number of coordinates. A straight line through a "
+    "map of two coordinates has to part bands that take turns along the roll: with few and wide "
+    "bands it errs about as often as k-NN on the roll's own three features, with more and narrower "
+    "ones more often."
+)
 
 PROCEDURE = """
 1,000 points on the roll, fresh ones in each of 20 draws for each number of labels; as many labels
@@ -118,35 +122,24 @@ def judge(summary: Summary) -> list[Verdict]:
     beyond = [labels for labels in enough if labels > ENOUGH]
     verdicts = []
     for roll in map(str, summary.values_of("roll")):
-        verdicts += [
-            Verdict(
-                claim="With few labels CCDR is almost as bad as the Laplacian map",
-                paper=f"below {ENOUGH} labels (text)",
-                found=_differences(summary, roll, "Laplacian", few),
-                verdict=_almost_equal(summary, roll, few),
-                reading=roll,
-                why="How soon labels tell depends on the bands, which the paper does not print.",
-            ),
-            Verdict(
-                claim=f"From {ENOUGH} labels on CCDR errs less than the Laplacian map",
-                paper="the class constraints take effect (text)",
-                found=_differences(summary, roll, "Laplacian", enough),
-                verdict=_less_everywhere(summary, roll, "Laplacian", enough),
-                reading=roll,
-                why="How soon labels tell depends on the bands, which the paper does not print.",
-            ),
-            Verdict(
-                claim=f"Beyond {ENOUGH} labels CCDR errs less than k-NN too",
-                paper="outperforms all other methods (text)",
-                found=_differences(summary, roll, BEST, beyond),
-                verdict=_less_everywhere(summary, roll, BEST, beyond),
-                reading=roll,
-                why="The paper prints neither its bands nor the number of coordinates. A straight "
-                "line through a map of two coordinates has to part bands that take turns along "
-                "the roll: with few and wide bands it errs about as often as k-NN on the roll's "
-                "own three features, with more and narrower ones more often.",
-            ),
-        ]
+        almost = _almost_equal(summary, roll, few)
+        for claim, paper, other, some, why, verdict in (
+            (FEW_CLAIM, f"below {ENOUGH} labels (text)", "Laplacian", few, WHY_SOON, almost),
+            (ENOUGH_CLAIM, CONSTRAINTS, "Laplacian", enough, WHY_SOON, None),
+            (BEYOND_CLAIM, "outperforms all other methods (text)", BEST, beyond, WHY_BEYOND, None),
+        ):
+            gaps = {labels: _gap(summary, roll, other, labels) for labels in some}
+            texts = [f"{labels} labels {format_difference(gap)}" for labels, gap in gaps.items()]
+            verdicts.append(
+                Verdict(
+                    claim=claim,
+                    paper=paper,
+                    found=f"CCDR minus {other}: " + "; ".join(texts),
+                    verdict=verdict or judge_readings([judge_below(gap) for gap in gaps.values()]),
+                    reading=roll,
+                    why=why,
+                )
+            )
     return verdicts
 
 
@@ -165,37 +158,18 @@ def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     return figure
 
 
-def _gaps(summary: Summary, roll: str, other: str, numbers: list[int]) -> list[Estimate]:
-    return [
-        paired_difference(
-            summary.row(labels=labels, roll=roll, method="CCDR"),
-            summary.row(labels=labels, roll=roll, method=other),
-        )
-        for labels in numbers
-    ]
-
-
-def _differences(summary: Summary, roll: str, other: str, numbers: list[int]) -> str:
-    texts = [
-        f"{labels} labels {format_difference(gap)}"
-        for labels, gap in zip(numbers, _gaps(summary, roll, other, numbers), strict=True)
-    ]
-    return f"CCDR minus {other}: " + "; ".join(texts)
-
-
-def _less_everywhere(summary: Summary, roll: str, other: str, numbers: list[int]) -> Judgement:
-    return judge_readings([judge_below(gap) for gap in _gaps(summary, roll, other, numbers)])
+def _gap(summary: Summary, roll: str, other: str, labels: int) -> Estimate:
+    rows = (summary.row(labels=labels, roll=roll, method=one) for one in ("CCDR", other))
+    return paired_difference(*rows)
 
 
 def _almost_equal(summary: Summary, roll: str, numbers: list[int]) -> Judgement:
-    errors = [
-        [
-            summary.row(labels=labels, roll=roll, method=method).estimate.mean
-            for method in ("CCDR", "Laplacian")
-        ]
+    means = {
+        (method, labels): summary.row(labels=labels, roll=roll, method=method).estimate.mean
+        for method in ("CCDR", "Laplacian")
         for labels in numbers
-    ]
-    return judge_all([ccdr >= ALMOST * laplacian for ccdr, laplacian in errors])
+    }
+    return judge_all([means["CCDR", n] >= ALMOST * means["Laplacian", n] for n in numbers])
 
 
 FIGURE_3 = Entry(

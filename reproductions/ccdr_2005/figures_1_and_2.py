@@ -15,14 +15,12 @@ from labelfold.datasets import make_swiss_roll
 from labelfold.plotting import EmbeddingDisplay, class_styles
 from reproductions.ccdr_2005.roll import N_BANDS, N_COMPONENTS, draw_seeds, make_maps
 from reproductions.curves import new_figure
-from reproductions.entry import Entry, Measurement, Task, Verdict
+from reproductions.entry import Entry, Measurement, Task, Verdict, judge_if
 from reproductions.summary import Summary
 from reproductions.tables import format_estimate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["FIGURE_1", "FIGURE_2"]
 
 PER_CLASS, N_DRAWS = 400, 20
 ISOMAP_NEIGHBORS = 8  # caption of Fig. 2
@@ -75,13 +73,9 @@ def run_figure_2(task: Task, data_home: Path | None) -> list[Measurement]:
     maps = make_three_maps(X, y)
     disparity = float(spatial.procrustes(coordinates, maps["Isomap"])[2])
     correlation = stats.spearmanr(coordinates[:, 0], maps["Laplacian"][:, 0]).statistic
+    errors = {name: _error_of_hyperplane(maps[name], y) for name in MAPS}
     return [
-        *(
-            Measurement(
-                _error_of_hyperplane(maps[name], y), {"map": name}, LINE_ERROR, n_scored=len(y)
-            )
-            for name in MAPS
-        ),
+        *(Measurement(errors[name], {"map": name}, LINE_ERROR, n_scored=len(y)) for name in MAPS),
         Measurement(disparity, {"map": "Isomap"}, DISPARITY, unit="number"),
         Measurement(abs(float(correlation)), {"map": "Laplacian"}, RANK_CORRELATION, unit="number"),
     ]
@@ -124,7 +118,7 @@ def judge_figure_1(summary: Summary) -> list[Verdict]:
             paper="can be deduced from the figure",
             found=f"a plane separates them in {100 * separable.estimate.mean:.0f} % of the draws; "
             f"error of a least-squares plane {format_estimate(error.estimate)}",
-            verdict="holds" if separable.estimate.mean == 0 else "does not hold",
+            verdict=judge_if(separable.estimate.mean == 0),
         )
     ]
 
@@ -132,35 +126,33 @@ def judge_figure_1(summary: Summary) -> list[Verdict]:
 def judge_figure_2(summary: Summary) -> list[Verdict]:
     """Judge what the paper says of the three maps."""
     disparity, correlation = summary.row(DISPARITY).estimate, summary.row(RANK_CORRELATION).estimate
-    errors = {name: summary.row(LINE_ERROR, map=name).estimate for name in MAPS}
-    isomap, laplacian, ccdr = (errors[name].mean for name in MAPS)
-    return [
-        Verdict(
-            claim="Isomap recovers an isometric embedding",
-            paper="text and picture",
-            found=f"disparity from the flat roll {format_estimate(disparity, 'number')}",
-            verdict="holds" if disparity.mean <= ISOMETRIC else "does not hold",
+    isomap, laplacian, ccdr = (summary.row(LINE_ERROR, map=name).estimate for name in MAPS)
+    judged = (
+        (
+            "Isomap recovers an isometric embedding",
+            f"disparity from the flat roll {format_estimate(disparity, 'number')}",
+            disparity.mean <= ISOMETRIC,
         ),
-        Verdict(
-            claim="Laplacian eigenmaps finds an arc-length type of parameterisation",
-            paper="text and picture",
-            found="rank correlation of the first coordinate with arc length "
+        (
+            "Laplacian eigenmaps finds an arc-length type of parameterisation",
+            "rank correlation of the first coordinate with arc length "
             + format_estimate(correlation, "number"),
-            verdict="holds" if correlation.mean >= ARC_LENGTH_LIKE else "does not hold",
+            correlation.mean >= ARC_LENGTH_LIKE,
         ),
-        Verdict(
-            claim="Neither of these two maps separates the classes simply",
-            paper="text and picture",
-            found=f"error of a straight line: Isomap {format_estimate(errors['Isomap'])}, "
-            f"Laplacian {format_estimate(errors['Laplacian'])}",
-            verdict="holds" if min(isomap, laplacian) >= MIXED else "does not hold",
+        (
+            "Neither of these two maps separates the classes simply",
+            f"error of a straight line: Isomap {format_estimate(isomap)}, "
+            f"Laplacian {format_estimate(laplacian)}",
+            min(isomap.mean, laplacian.mean) >= MIXED,
         ),
-        Verdict(
-            claim="In the map of CCDR the classes are almost linearly separable",
-            paper="text and picture",
-            found=f"error of a straight line {format_estimate(errors['CCDR'])}",
-            verdict="holds" if ccdr <= ALMOST_SEPARABLE else "does not hold",
+        (
+            "In the map of CCDR the classes are almost linearly separable",
+            f"error of a straight line {format_estimate(ccdr)}",
+            ccdr.mean <= ALMOST_SEPARABLE,
         ),
+    )
+    return [
+        Verdict(claim, "text and picture", found, judge_if(holds)) for claim, found, holds in judged
     ]
 
 

@@ -14,8 +14,6 @@ from labelfold.spectral import CCDR, LaplacianEigenmaps
 from reproductions.curves import OKABE_ITO
 from reproductions.entry import Task
 
-__all__ = ["COLORS", "N_BANDS", "ROLLS", "BandedRoll", "draw_seeds", "make_maps", "size_of"]
-
 N_NEIGHBORS, BETA, N_COMPONENTS = 12, 1.0, 2  # CCDR-2005 section 4, maps as in Fig. 2
 N_BANDS = 6  # see the entry `bands`
 ROLL_ANGLES = np.array([1.5, 4.5]) * np.pi  # where the spiral of make_swiss_roll begins and ends
@@ -29,21 +27,11 @@ COLORS = {
 
 @dataclass(frozen=True)
 class BandedRoll:
-    """A Swiss roll with two classes, in bands that take turns along it.
-
-    Parameters
-    ----------
-    n_bands : int
-        Number of bands.
-    has_half_ends : bool, default=False
-        Whether the first and the last band are half as wide as the others, which are equal.
-    height : float, default=21.0
-        Extent of the roll along its axis.
-    """
+    """A Swiss roll with two classes, in bands that take turns along it."""
 
     n_bands: int
-    has_half_ends: bool = False
-    height: float = 21.0
+    has_half_ends: bool = False  # the first and the last band are half as wide as the others
+    height: float = 21.0  # extent along its axis
 
     def __str__(self) -> str:
         ends = " with half-width ends" if self.has_half_ends else ""

@@ -12,14 +12,12 @@ from sklearn.neighbors import KNeighborsClassifier
 from labelfold.labels import hide_labels
 from reproductions.ccdr_2005.roll import COLORS, ROLLS, draw_seeds, make_maps, size_of
 from reproductions.curves import draw_curve, draw_printed, name_curves, new_figure
-from reproductions.entry import Entry, Measurement, Printed, Task, Verdict
+from reproductions.entry import Entry, Measurement, Printed, Setting, Task, Verdict
 from reproductions.summary import Summary, SummaryRow, judge_below, paired_difference
 from reproductions.tables import format_difference, format_value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["PRINTED", "TABLE_1"]
 
 N_TESTED, N_DRAWS = 50, 100
 METHODS = ("CCDR", "Laplacian", "3-NN")
@@ -40,6 +38,11 @@ ORDERS = (
     ),
 )
 DIMENSIONS = (2, 3)
+SETTINGS: list[Setting] = [
+    {"method": "3-NN"},
+    *({"coordinates": m, "method": name} for m in DIMENSIONS for name in ("CCDR", "Laplacian")),
+]
+READINGS = [(str(roll), m) for roll in ROLLS for m in DIMENSIONS]
 PRINTED = {
     300: (0.044, 0.064, 0.050),
     400: (0.036, 0.050, 0.044),
@@ -85,26 +88,18 @@ def run(task: Task, data_home: Path | None) -> list[Measurement]:
     for roll in ROLLS:
         X, y = roll.draw(n + N_TESTED, seed)
         wrong = [_wrong_at(X, y, n, new) for new in range(n, n + N_TESTED)]
-        for key in wrong[0]:
-            error = float(np.mean([one[key] for one in wrong]))
-            setting = {"roll": str(roll), **dict(key)}
-            measurements.append(Measurement(error, setting, n_scored=N_TESTED))
+        for setting, error in zip(SETTINGS, np.mean(wrong, axis=0).tolist(), strict=True):
+            about = {"roll": str(roll), **setting}
+            measurements.append(Measurement(error, about, n_scored=N_TESTED))
     return measurements
 
 
-Key = tuple[tuple[str, str | int], ...]  # a setting that can be looked up
-
-
-def _wrong_at(X: NDArray[np.float64], y: NDArray[np.int64], n: int, new: int) -> dict[Key, bool]:
-    """Tell which methods get one new point wrong."""
+def _wrong_at(X: NDArray[np.float64], y: NDArray[np.int64], n: int, new: int) -> list[bool]:
+    """Return for every one of SETTINGS whether it gets one new point wrong."""
     rows = np.append(np.arange(n), new)
     maps = make_maps(X[rows], hide_labels(y[rows], np.arange(n)), n_components=max(DIMENSIONS))
-    wrong: dict[Key, bool] = {(("method", "3-NN"),): _is_wrong(X[rows], y[rows])}
-    for m in DIMENSIONS:
-        for method, points in maps.items():
-            key = (("coordinates", m), ("method", method))
-            wrong[key] = _is_wrong(points[:, :m], y[rows])
-    return wrong
+    places = [X[rows], *(maps[method][:, :m] for m in DIMENSIONS for method in maps)]
+    return [_is_wrong(points, y[rows]) for points in places]
 
 
 def _is_wrong(points: NDArray[np.float64], y: NDArray[np.int64]) -> bool:
@@ -119,16 +114,14 @@ def judge(summary: Summary) -> list[Verdict]:
         _judge_order(summary, roll, m, int(size), *order)
         for order in ORDERS
         for size in summary.values_of("training_points")
-        for roll in map(str, ROLLS)
-        for m in DIMENSIONS
+        for roll, m in READINGS
     ]
 
 
 def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw errors against the size of the training set, the paper's as diamonds."""
-    cases = [(roll, m) for roll in map(str, ROLLS) for m in DIMENSIONS]
-    figure = new_figure(len(cases), width=4.6)
-    for ax, (roll, m) in zip(figure.axes, cases, strict=True):
+    figure = new_figure(len(READINGS), width=4.6)
+    for ax, (roll, m) in zip(figure.axes, READINGS, strict=True):
         for method, shift in zip(METHODS, (-3.0, 0.0, 3.0), strict=True):
             rows = _rows(summary, roll, m, method)
             color = COLORS[method]
@@ -143,20 +136,17 @@ def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     return figure
 
 
-def _rows(summary: Summary, roll: str, m: int, method: str) -> list[SummaryRow]:
-    if method == "3-NN":
-        return summary.rows_with(roll=roll, method=method)
-    return summary.rows_with(roll=roll, method=method, coordinates=m)
+def _rows(summary: Summary, roll: str, m: int, method: str, **size: int) -> list[SummaryRow]:
+    if method != "3-NN":
+        size["coordinates"] = m
+    return summary.rows_with("error", roll=roll, method=method, **size)
 
 
 def _judge_order(
     summary: Summary, roll: str, m: int, size: int, better: str, worse: str, why: str
 ) -> Verdict:
     first, second = (
-        next(
-            row for row in _rows(summary, roll, m, method) if row.setting["training_points"] == size
-        )
-        for method in (better, worse)
+        _rows(summary, roll, m, method, training_points=size)[0] for method in (better, worse)
     )
     gap = paired_difference(first, second)
     printed = dict(zip(METHODS, PRINTED[size], strict=True))
@@ -171,20 +161,6 @@ def _judge_order(
     )
 
 
-def _list_printed() -> tuple[Printed, ...]:
-    printed = []
-    for size, (ccdr, laplacian, raw) in PRINTED.items():
-        for roll in map(str, ROLLS):
-            about: dict[str, str | int | float] = {"training_points": size, "roll": roll}
-            number = f"{{}} after {size} points"
-            printed.append(Printed(raw, {**about, "method": "3-NN"}, number=number.format("3-NN")))
-            for m in DIMENSIONS:
-                for method, value in (("CCDR", ccdr), ("Laplacian", laplacian)):
-                    setting = {**about, "coordinates": m, "method": method}
-                    printed.append(Printed(value, setting, number=number.format(method)))
-    return tuple(printed)
-
-
 TABLE_1 = Entry(
     name="table-1",
     title="Errors on new points in a map that they were added to",
@@ -193,7 +169,16 @@ TABLE_1 = Entry(
     tasks=list_tasks,
     run=run,
     judge=judge,
-    printed=_list_printed(),
+    printed=tuple(
+        Printed(
+            dict(zip(METHODS, values, strict=True))[str(setting["method"])],
+            {"training_points": size, "roll": str(roll), **setting},
+            number=f"{setting['method']} after {size} points",
+        )
+        for size, values in PRINTED.items()
+        for roll in ROLLS
+        for setting in SETTINGS
+    ),
     draw=draw,
     why=(
         "The paper shows its bands in a picture only and does not say how many coordinates the "

@@ -7,8 +7,6 @@ from reproductions.lapclass.figure_1 import FIGURE_1
 from reproductions.lapclass.figure_2 import FIGURE_2
 from reproductions.lapclass.figure_3 import FIGURE_3
 
-__all__ = ["PAPER"]
-
 PAPER = Paper(
     name="lapclass",
     citation=(

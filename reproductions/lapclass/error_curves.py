@@ -1,39 +1,54 @@
-"""The pictures of Figs. 2 and 3: errors against the number of labelled points, both logarithmic."""
+"""Errors against the number of labelled points, as in Figs. 2 and 3: rows, order and picture.
+
+A claim whose rows are missing, as in a quick run, is left out.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from reproductions.curves import draw_curve, name_curves, new_figure
-from reproductions.entry import Setting
-from reproductions.summary import Summary
+from reproductions.entry import Setting, Verdict, judge_readings
+from reproductions.summary import Summary, SummaryRow, judge_below, paired_difference
+from reproductions.tables import format_difference, format_value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Style", "draw_panels"]
+Rows = dict[int, SummaryRow]  # by the number of labels
+Style = tuple[Setting, str, str]  # a curve: the setting of its rows, its name and its color
 
 LEAST = 0.1  # per cent; logarithms have no place for a curve that ends without an error
 ERRORS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100)
 NUMBERS = (20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000)
 
 
-@dataclass(frozen=True)
-class Style:
-    """A curve: the setting of its rows, its name and its colour."""
+def rows_by_labels(summary: Summary, **setting: str | int | float) -> Rows:
+    """Return the error rows of a setting by their number of labels, in ascending order."""
+    rows = {int(row.setting["labels"]): row for row in summary.rows_with("error", **setting)}
+    return dict(sorted(rows.items()))
 
-    setting: Setting
-    name: str
-    color: str
+
+def judge_order(
+    claim: str, paper: str, less: Rows, more: Rows, *, reading: str = "", why: str = ""
+) -> Iterator[Verdict]:
+    """Judge whether the first errs less than the second for all numbers of labels they share."""
+    shared = [labels for labels in less if labels in more]
+    if not shared:
+        return
+    gaps = {labels: paired_difference(less[labels], more[labels]) for labels in shared}
+    texts = [
+        f"{labels:,} labels {format_value(less[labels].estimate.mean, 'share')} against "
+        f"{format_value(more[labels].estimate.mean, 'share')}, {format_difference(gap)}"
+        for labels, gap in gaps.items()
+    ]
+    verdict = judge_readings([judge_below(gap) for gap in gaps.values()])
+    yield Verdict(claim, paper, "; ".join(texts), verdict, reading=reading, why=why)
 
 
 def draw_panels(summary: Summary, panels: Mapping[str, Sequence[Style]]) -> Figure:
-    """Draw panels side by side, by their titles, with one scale for the errors of all.
-
-    Curves without rows are left out.
-    """
+    """Draw panels by their titles, on logarithmic scales; curves without rows are left out."""
     figure = new_figure(len(panels), width=7.6, height=5.6)
     errors = []
     for ax, (title, styles) in zip(figure.axes, panels.items(), strict=True):
@@ -42,11 +57,10 @@ def draw_panels(summary: Summary, panels: Mapping[str, Sequence[Style]]) -> Figu
         ax.minorticks_off()
         ax.set_title(title, fontsize=12)
         ax.set(xlabel="labelled points", ylabel="error on unlabelled points, %")
-        for style in styles:
-            rows = summary.rows_with("error", **style.setting)
-            rows.sort(key=lambda row: int(row.setting["labels"]))
+        for setting, name, color in styles:
+            rows = list(rows_by_labels(summary, **setting).values())
             if rows:
-                draw_curve(ax, rows, "labels", name=style.name, color=style.color)
+                draw_curve(ax, rows, "labels", name=name, color=color)
             errors += [max(100 * row.estimate.mean, LEAST) for row in rows]
     low, high = min(errors) / 1.1, max(errors) * 1.1
     for ax in figure.axes:

@@ -15,7 +15,7 @@ from labelfold.datasets import make_closed_curve
 from labelfold.labels import hide_labels
 from labelfold.spectral import LaplacianEigenmaps
 from reproductions.curves import OKABE_ITO
-from reproductions.entry import Entry, Judgement, Measurement, Task, Verdict
+from reproductions.entry import Entry, Measurement, Task, Verdict, judge_if
 from reproductions.summary import Summary
 from reproductions.tables import format_estimate
 
@@ -23,12 +23,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["FIGURE_1"]
-
 N_UNLABELED, PER_CLASS, N_DRAWS = 500, 5, 20
 N_HALF_TURNS, WIDTH = 2, 0.5
 LENGTH = np.pi * (2 * N_HALF_TURNS**2 + WIDTH)  # at which make_closed_curve closes
 PLUS, CIRCLE = 0, 1  # the class of "?", and the other one
+COLORS = (OKABE_ITO[0], OKABE_ITO[5])
 GRAPH: dict[str, Any] = {"n_neighbors": 8, "weights": "binary", "normalization": "none"}
 N_EIGENVECTORS = 3  # the constant, and the two coordinates of the map
 
@@ -39,6 +38,14 @@ LABELED_PLUS = "the Laplacian classifier labels it plus"
 OTHERS = "error on all unlabelled points"
 EQUALLY_NEAR = 1.25  # largest ratio of distances, either way, that leaves it open who is nearer
 ALMOST_ALL = 0.9  # of the draws
+TITLES = (
+    "1  Two classes on a curve",
+    '2  Labelled points, and "?"',
+    f"3  {N_UNLABELED} unlabelled points",
+    "4  Ideal representation: a circle by arc length",
+    '5  Labelled points and "?" in the Laplacian map',
+    "6  All points in the Laplacian map",
+)
 
 PROCEDURE = """
 The paper shows its curve in a picture only. Here it is `make_closed_curve`, the outline of a ribbon
@@ -144,34 +151,32 @@ def is_between(embedding: NDArray[np.float64], curve: Curve) -> bool:
 def judge(summary: Summary) -> list[Verdict]:
     """Judge what the paper reads off its panels."""
     ratios = list(summary.row(RATIO).values.values())
-    is_open = max(max(ratios), 1 / min(ratios)) <= EQUALLY_NEAR
     plain, laplacian = (
         format_estimate(summary.row(OTHERS, rule=rule).estimate)
         for rule in ("nearest labelled point", "Laplacian")
     )
-    return [
-        Verdict(
-            claim='"?" cannot be told confidently from the labelled points alone',
-            paper="text and picture",
-            found=f"the nearest circle is {min(ratios):.2f} to {max(ratios):.2f} times as far as "
+    between, plus = (summary.row(measure).estimate.mean for measure in (BETWEEN, LABELED_PLUS))
+    judged = (
+        (
+            '"?" cannot be told confidently from the labelled points alone',
+            f"the nearest circle is {min(ratios):.2f} to {max(ratios):.2f} times as far as "
             f"the nearest plus; the nearest labelled point is a plus in "
-            f"{_share(summary, NEAREST_IS_PLUS)} of the draws",
-            verdict="holds" if is_open else "does not hold",
+            f"{100 * summary.row(NEAREST_IS_PLUS).estimate.mean:.0f} % of the draws",
+            judge_if(max(max(ratios), 1 / min(ratios)) <= EQUALLY_NEAR),
         ),
-        Verdict(
-            claim='In the Laplacian map "?" falls in the middle of "+" signs',
-            paper="text and picture",
-            found=f"between two pluses in {_share(summary, BETWEEN)} of the draws",
-            verdict=_judge_share(summary, BETWEEN),
+        (
+            'In the Laplacian map "?" falls in the middle of "+" signs',
+            f"between two pluses in {100 * between:.0f} % of the draws",
+            judge_if(between >= ALMOST_ALL, between > 0.5),
         ),
-        Verdict(
-            claim='There it "can easily be identified" as "+"',
-            paper="text and picture",
-            found=f"labelled so by the classifier in {_share(summary, LABELED_PLUS)} of the draws; "
+        (
+            'There it "can easily be identified" as "+"',
+            f"labelled so by the classifier in {100 * plus:.0f} % of the draws; "
             f"error on all unlabelled points {laplacian}, of the nearest labelled point {plain}",
-            verdict=_judge_share(summary, LABELED_PLUS),
+            judge_if(plus >= ALMOST_ALL, plus > 0.5),
         ),
-    ]
+    )
+    return [Verdict(claim, "text and picture", found, verdict) for claim, found, verdict in judged]
 
 
 def draw(summary: Summary, data_home: Path | None = None) -> Figure:
@@ -190,73 +195,31 @@ def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     X, y, along = make_closed_curve(20_000, n_half_turns=N_HALF_TURNS, width=WIDTH, random_state=0)
     order = along[:, 0].argsort()
     X, y, angle = X[order], y[order], 2 * np.pi * along[order, 0] / LENGTH
-    for ax, places, title in (
-        (panels[0, 0], X, "1  Two classes on a curve"),
-        (
-            panels[1, 0],
-            np.column_stack([np.cos(angle), np.sin(angle)]),
-            "4  Ideal representation: a circle by arc length",
-        ),
-    ):
+    circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    for row, (ideal, places) in enumerate(((X, curve.X), (circle, embedding))):
+        line, labeled, every = panels[row]
         for value in (PLUS, CIRCLE):
-            ax.plot(*places[y == value].T, color=_color(value), linewidth=2.5)
-        ax.set_title(title)
-    for ax, places, title in (
-        (panels[0, 1], curve.X, '2  Labelled points, and "?"'),
-        (panels[1, 1], embedding, '5  Labelled points and "?" in the Laplacian map'),
-    ):
-        ax.scatter(places[:, 0], places[:, 1], s=0)  # the same view as in the panel of all points
-        _draw_labeled(ax, places, curve)
-        ax.set_title(title)
-    for ax, places, title in (
-        (panels[0, 2], curve.X, f"3  {N_UNLABELED} unlabelled points"),
-        (panels[1, 2], embedding, "6  All points in the Laplacian map"),
-    ):
-        ax.scatter(places[:, 0], places[:, 1], s=7, color="#6E6E6E", linewidth=0)
-        ax.set_title(title)
+            line.plot(*ideal[y == value].T, color=COLORS[value], linewidth=2.5)
+        labeled.scatter(*places.T, s=0)  # the same view as in the panel of all points
+        _draw_labeled(labeled, places, curve)
+        every.scatter(*places.T, s=7, color="#6E6E6E", linewidth=0)
     _draw_labeled(panels[1, 2], embedding, curve)
+    for ax, title in zip(panels.flat, TITLES, strict=True):
+        ax.set_title(title)
     return figure
 
 
 def _draw_labeled(ax: Axes, places: NDArray[np.float64], curve: Curve) -> None:
     from matplotlib.patheffects import withStroke
 
-    plus, circle = (places[curve.rows_of(value)] for value in (PLUS, CIRCLE))
-    ax.plot(plus[:, 0], plus[:, 1], "+", color=_color(PLUS), markersize=13, markeredgewidth=2.8)
-    ax.plot(
-        circle[:, 0],
-        circle[:, 1],
-        "o",
-        color=_color(CIRCLE),
-        markersize=9,
-        markeredgewidth=2.4,
-        markerfacecolor="white",
-    )
+    plus, circle = (places[curve.rows_of(value)].T for value in (PLUS, CIRCLE))
+    ax.plot(*plus, "+", color=COLORS[PLUS], markersize=13, markeredgewidth=2.8)
+    hollow: dict[str, Any] = {"markeredgewidth": 2.4, "markerfacecolor": "white"}
+    ax.plot(*circle, "o", color=COLORS[CIRCLE], markersize=9, **hollow)
+    outline = [withStroke(linewidth=4, foreground="white")]
+    style: dict[str, Any] = {"fontsize": 19, "fontweight": "bold", "path_effects": outline}
     x, y = places[curve.question]
-    ax.text(
-        x,
-        y,
-        "?",
-        fontsize=19,
-        fontweight="bold",
-        ha="center",
-        va="center",
-        zorder=4,
-        path_effects=[withStroke(linewidth=4, foreground="white")],
-    )
-
-
-def _color(value: int) -> str:
-    return OKABE_ITO[0] if value == PLUS else OKABE_ITO[5]
-
-
-def _share(summary: Summary, measure: str) -> str:
-    return f"{100 * summary.row(measure).estimate.mean:.0f} %"
-
-
-def _judge_share(summary: Summary, measure: str) -> Judgement:
-    share = summary.row(measure).estimate.mean
-    return "holds" if share >= ALMOST_ALL else "partly" if share > 0.5 else "does not hold"
+    ax.text(x, y, "?", ha="center", va="center", zorder=4, **style)
 
 
 FIGURE_1 = Entry(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from functools import lru_cache
+from collections.abc import Iterator
+from functools import lru_cache, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,25 +18,29 @@ from reproductions.data import load_newsgroups_vectorized
 from reproductions.entry import (
     OF_THE_TEXT,
     Entry,
-    Judgement,
     Measurement,
     Printed,
     Setting,
     Task,
     Verdict,
+    judge_if,
 )
-from reproductions.lapclass.claims import Rows, count_sizes, judge_order, rows_by_labels
-from reproductions.lapclass.error_curves import Style, draw_panels
-from reproductions.lapclass.names import BEST_K, LAPLACIAN, NEAREST, PAPERS_RULE
+from reproductions.lapclass.error_curves import Rows, draw_panels, judge_order, rows_by_labels
 from reproductions.lapclass.nearest import measure_nearest
 from reproductions.lapclass.points import Points, n_draws
-from reproductions.lapclass.rules import make_model, measure_laplacian
-from reproductions.summary import Summary
+from reproductions.lapclass.rules import (
+    BEST_K,
+    LAPLACIAN,
+    NEAREST,
+    PAPERS_RULE,
+    make_model,
+    measure_laplacian,
+)
+from reproductions.summary import Summary, paired_difference
+from reproductions.tables import format_difference
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["FIGURE_3"]
 
 ALL = 19_927  # articles that the loader leaves
 SIZES = (ALL, 2_000, 600)
@@ -109,24 +115,26 @@ def newsgroups(data_home: Path | None) -> Points:
 def judge(summary: Summary) -> list[Verdict]:
     """Judge section 5.2 for both distances."""
     verdicts = _judge_articles(summary)
-    for metric in map(str, summary.values_of("metric")):
-        laplacian = {
-            int(size): rows_by_labels(
-                summary, metric=metric, points=int(size), rule=LAPLACIAN, choice=PAPERS_RULE
-            )
-            for size in summary.values_of("points")
-        }
-        largest = max(laplacian)
-        claim = f"More unlabelled articles help in most cases ({metric})"
-        verdicts += count_sizes(laplacian, claim, _source("in most cases", metric))
+    sizes = sorted((int(size) for size in summary.values_of("points")), reverse=True)
+    by_metric = {}
+    for metric in METRICS:
+        curve = partial(rows_by_labels, summary, metric=metric)
+        laplacian = {n: curve(points=n, rule=LAPLACIAN, choice=PAPERS_RULE) for n in sizes}
+        by_metric[metric] = laplacian[sizes[0]]
+        verdicts += _count_sizes(laplacian, metric)
         verdicts += _judge_few(laplacian, metric)
         verdicts += judge_order(
             f"The Laplacian classifier errs less than best k-NN ({metric})",
             _source("picture only", metric),
-            laplacian[largest],
-            rows_by_labels(summary, metric=metric, points=largest, rule=NEAREST, choice=BEST_K),
+            laplacian[sizes[0]],
+            curve(points=sizes[0], rule=NEAREST, choice=BEST_K),
         )
-    verdicts += _judge_distances(summary)
+    verdicts += judge_order(
+        "With cosine distances the Laplacian classifier errs less than with Euclidean ones",
+        "not in the paper",
+        by_metric[COSINE],
+        by_metric[EUCLIDEAN],
+    )
     return verdicts
 
 
@@ -136,19 +144,16 @@ def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     sizes = sorted((int(size) for size in summary.values_of("points")), reverse=True)
     panels = {}
     for metric in METRICS:
-        styles = [
-            Style(
-                {"metric": metric, "points": size, "rule": LAPLACIAN, "choice": PAPERS_RULE},
-                f"{size:,} articles",
-                color,
-            )
-            for size, color in zip(sizes, (blue, green, sky), strict=False)
-        ]
-        baseline: Setting = {"metric": metric, "points": sizes[0], "rule": NEAREST}
-        styles.append(Style({**baseline, "choice": BEST_K}, "best k-NN", vermillion))
+        paper: Setting = {"metric": metric, "rule": LAPLACIAN, "choice": PAPERS_RULE}
+        best: Setting = {"metric": metric, "points": sizes[0], "rule": NEAREST, "choice": BEST_K}
         hub = summary.row(HUB, metric=metric, points=sizes[0]).estimate.mean
-        title = f"{metric.capitalize()} distance; its hub is near to {hub:,.0f} articles"
-        panels[title] = styles
+        panels[f"{metric.capitalize()} distance; its hub is near to {hub:,.0f} articles"] = [
+            *(
+                ({**paper, "points": size}, f"{size:,} articles", color)
+                for size, color in zip(sizes, (blue, green, sky), strict=False)
+            ),
+            (best, "best k-NN", vermillion),
+        ]
     return draw_panels(summary, panels)
 
 
@@ -176,11 +181,7 @@ def _judge_articles(summary: Summary) -> list[Verdict]:
             claim=f"{N_PRINTED:,} articles are left",
             paper=f"{N_PRINTED:,}",
             found=f"{n:,}; the paper's list of 500 words is not printed",
-            verdict="holds"
-            if n == N_PRINTED
-            else "partly"
-            if abs(n - N_PRINTED) <= NEARLY_ALL * N_PRINTED
-            else "does not hold",
+            verdict=judge_if(n == N_PRINTED, abs(n - N_PRINTED) <= NEARLY_ALL * N_PRINTED),
             item=OF_THE_TEXT,
             why=WHY,
         )
@@ -195,11 +196,6 @@ def _judge_few(laplacian: dict[int, Rows], metric: str) -> list[Verdict]:
     for labels in VERY_FEW:
         errors = [rows[labels].estimate.mean for rows in laplacian.values() if labels in rows]
         spreads[labels] = max(errors) - min(errors)
-    verdict: Judgement = "does not hold"
-    if max(spreads.values()) <= SMALL:
-        verdict = "holds"
-    elif min(spreads.values()) <= SMALL:
-        verdict = "partly"
     return [
         Verdict(
             claim=f"With very few labels the differences between the sizes are small ({metric})",
@@ -208,7 +204,7 @@ def _judge_few(laplacian: dict[int, Rows], metric: str) -> list[Verdict]:
                 f"{labels} labels: {100 * spread:.2f} points between the largest and the least"
                 for labels, spread in spreads.items()
             ),
-            verdict=verdict,
+            verdict=judge_if(max(spreads.values()) <= SMALL, min(spreads.values()) <= SMALL),
         )
     ]
 
@@ -218,18 +214,29 @@ def _source(text: str, metric: str) -> str:
     return text if metric == EUCLIDEAN else f"not in the paper; Euclidean: {text}"
 
 
-def _judge_distances(summary: Summary) -> list[Verdict]:
-    largest = max(int(size) for size in summary.values_of("points"))
-    by_metric = [
-        rows_by_labels(summary, metric=metric, points=largest, rule=LAPLACIAN, choice=PAPERS_RULE)
-        for metric in (COSINE, EUCLIDEAN)
-    ]
-    return list(
-        judge_order(
-            "With cosine distances the Laplacian classifier errs less than with Euclidean ones",
-            "not in the paper",
-            *by_metric,
+def _count_sizes(laplacian: dict[int, Rows], metric: str) -> Iterator[Verdict]:
+    """Judge whether more unlabelled points help in most comparisons of neighbouring sizes."""
+    texts, gaps = [], []
+    for large, small in pairwise(sorted(laplacian, reverse=True)):
+        shared = [labels for labels in laplacian[large] if labels in laplacian[small]]
+        rows = [(laplacian[large][labels], laplacian[small][labels]) for labels in shared]
+        some = [paired_difference(*pair) for pair in rows]
+        differences = "; ".join(
+            f"{labels:,} labels {format_difference(gap)}"
+            for labels, gap in zip(shared, some, strict=True)
         )
+        texts.append(f"{large:,} minus {small:,} points: {differences}")
+        gaps += some
+    if not gaps:
+        return
+    n_better = sum(gap.high is not None and gap.high < 0 for gap in gaps)
+    n_worse = sum(gap.low is not None and gap.low > 0 for gap in gaps)
+    counts = f"in {n_better} of {len(gaps)} cases, and they harm in {n_worse}"
+    yield Verdict(
+        claim=f"More unlabelled articles help in most cases ({metric})",
+        paper=_source("in most cases", metric),
+        found=f"{counts}. {'. '.join(texts)}",
+        verdict=judge_if(2 * n_better > len(gaps), n_better > n_worse),
     )
 
 

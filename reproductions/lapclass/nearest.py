@@ -8,7 +8,6 @@ searched.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -16,28 +15,19 @@ from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
 from reproductions.entry import Measurement, Setting
-from reproductions.lapclass.names import BEST_K, CHOSEN_K
 from reproductions.lapclass.points import LabeledPart, Sample
-
-__all__ = ["NearestLabeled", "measure_nearest", "vote"]
+from reproductions.lapclass.rules import BEST_K, CHOSEN_K
 
 LARGEST_K = 10
 LENGTH = 256  # of the lists
 ENOUGH = 2.0  # times the largest k that a list should hold on average, or it is not worth making
 
+# A draw, its errors for k = 1, 2, ..., and the place of the k that was chosen.
+Trial = tuple[LabeledPart, NDArray[np.float64], int]
+
 
 class NearestLabeled:
-    """Finds the nearest labelled points of all points, the points themselves left out.
-
-    Parameters
-    ----------
-    sample : Sample
-        The points.
-    metric : str, default="euclidean"
-        Their distance.
-    length : int, default=256
-        Number of neighbours in the lists.
-    """
+    """Finds the nearest labelled points of all points, the points themselves left out."""
 
     def __init__(self, sample: Sample, *, metric: str = "euclidean", length: int = LENGTH) -> None:
         self.sample = sample
@@ -97,32 +87,22 @@ def measure_nearest(
             some += [_try(search, part) for part in sample.parts(number)]
     measurements = []
     for number, some in trials.items():
-        best = int(np.mean([trial.errors for trial in some], axis=0).argmin())
+        best = int(np.mean([errors for _, errors, _ in some], axis=0).argmin())
         for choice in (BEST_K, CHOSEN_K):
             about = {**setting, "labels": number, "choice": choice}
-            for trial in some:
-                error = float(trial.errors[best if choice == BEST_K else trial.chosen])
-                size, draw = len(trial.part.hidden), trial.part.number
-                measurements.append(Measurement(error, about, n_scored=size, draw=draw))
+            for part, errors, chosen in some:
+                error, size = float(errors[best if choice == BEST_K else chosen]), len(part.hidden)
+                measurements.append(Measurement(error, about, n_scored=size, draw=part.number))
         about = {**setting, "labels": number, "choice": BEST_K}
         measurements.append(Measurement(best + 1, about, "k", unit="choice"))
     return measurements
-
-
-@dataclass(frozen=True, eq=False)
-class Trial:
-    """Errors of k-NN in one draw for k = 1, 2, ..., and the place of the k that was chosen."""
-
-    part: LabeledPart
-    errors: NDArray[np.float64]
-    chosen: int
 
 
 def _try(search: NearestLabeled, part: LabeledPart) -> Trial:
     y = search.sample.y
     wrong = vote(y[search.find(part, min(LARGEST_K, len(part.given) - 1))]) != y[:, None]
     left_out = wrong[part.given].mean(axis=0)
-    return Trial(part, wrong[part.hidden].mean(axis=0), int(left_out.argmin()))
+    return part, wrong[part.hidden].mean(axis=0), int(left_out.argmin())
 
 
 def vote(classes: NDArray[np.int64]) -> NDArray[np.intp]:

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reproductions.entry import Measurement, Setting
-
-__all__ = ["LabeledPart", "Points", "Sample", "measure_draws", "n_draws"]
 
 N_DRAWS, N_COSTLY_DRAWS = 20, 10
 COSTLY = 9_000  # labels; the paper has 10 draws where it takes 2,000 eigenvectors, 20 elsewhere
@@ -35,21 +34,11 @@ class LabeledPart:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """A subset of the points, and the draws that have it.
+    """A subset of the points, and the draws that have it."""
 
-    Parameters
-    ----------
-    X : {ndarray, csr_array} of shape (size, n_features)
-        Its points.
-    y : ndarray of shape (size,)
-        Their classes.
-    orders : dict of int to ndarray of shape (size,)
-        For every draw the sample's rows in its order.
-    """
-
-    X: Any
+    X: Any  # array or sparse array
     y: NDArray[np.int64]
-    orders: dict[int, NDArray[np.intp]]
+    orders: dict[int, NDArray[np.intp]]  # for every draw the sample's rows in its order
 
     def parts(self, n_labels: int) -> Iterator[LabeledPart]:
         """Yield the draws of so many labels."""
@@ -60,44 +49,21 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Points and their classes.
+    """Points, and how draws share subsets of them."""
 
-    Parameters
-    ----------
-    X : {ndarray, csr_array} of shape (n_points, n_features)
-        The points.
-    y : ndarray of shape (n_points,)
-        Their classes, as numbers from 0.
-    shared : int
-        Size of the subset that the draws of a group share.
-    group : int
-        Number of draws in a group.
-    """
-
-    X: Any
-    y: NDArray[np.int64]
-    shared: int
-    group: int
+    X: Any  # array or sparse array
+    y: NDArray[np.int64]  # from 0
+    shared: int  # size of the subset that the draws of a group share
+    group: int  # number of draws in a group
 
     def samples(self, size: int, n_draws: int) -> Iterator[Sample]:
         """Yield the different subsets of a size that so many draws have."""
-        rows_before: NDArray[np.intp] | None = None
-        orders: dict[int, NDArray[np.intp]] = {}
-        for draw in range(n_draws):
-            order = self._order(draw, size)
-            rows = np.sort(order)
-            if rows_before is not None and not np.array_equal(rows, rows_before):
-                yield self._sample(rows_before, orders)
-                orders = {}
-            orders[draw] = np.searchsorted(rows, order)
-            rows_before = rows
-        if rows_before is not None:
-            yield self._sample(rows_before, orders)
-
-    def _sample(self, rows: NDArray[np.intp], orders: dict[int, NDArray[np.intp]]) -> Sample:
-        if len(rows) == len(self.y):
-            return Sample(self.X, self.y, orders)
-        return Sample(self.X[rows], self.y[rows], orders)
+        orders = {draw: self._order(draw, size) for draw in range(n_draws)}
+        for _, draws in groupby(orders, key=lambda draw: np.sort(orders[draw]).tobytes()):
+            some = list(draws)
+            rows = np.sort(orders[some[0]])
+            X, y = (self.X, self.y) if size == len(self.y) else (self.X[rows], self.y[rows])
+            yield Sample(X, y, {draw: np.searchsorted(rows, orders[draw]) for draw in some})
 
     def _order(self, draw: int, size: int) -> NDArray[np.intp]:
         """Return the order of a draw; draws of a group agree in the first ``shared`` rows."""
@@ -121,19 +87,7 @@ def measure_draws(
     label: Callable[[LabeledPart], NDArray[Any]],
     setting: Setting,
 ) -> list[Measurement]:
-    """Measure the error on the hidden rows of every draw.
-
-    Parameters
-    ----------
-    sample : Sample
-        The points.
-    n_labels : int
-        How many are labelled.
-    label : callable
-        ``label(part)`` returns the classes of the hidden rows.
-    setting : mapping
-        What the measurements belong to.
-    """
+    """Measure the error of `label(part)`, the classes of the hidden rows, in every draw."""
     measurements = []
     for part in sample.parts(n_labels):
         error = float(np.mean(label(part) != sample.y[part.hidden]))

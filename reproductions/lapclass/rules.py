@@ -17,16 +17,13 @@ from labelfold.classify import LaplacianClassifier
 from labelfold.graph import NeighborGraph
 from labelfold.labels import hide_labels
 from reproductions.entry import Measurement, Setting
-from reproductions.lapclass.names import CHOSEN_PENALTY, PAPERS_RULE
 from reproductions.lapclass.points import LabeledPart, Sample, measure_draws
 
-__all__ = [
-    "label_by_geodesic",
-    "label_by_spreading",
-    "make_model",
-    "measure_laplacian",
-]
-
+# Rules and their choices as the rows of Figs. 2 and 3 call them.
+LAPLACIAN, NEAREST = "Laplacian", "k-NN"
+GEODESIC, SPREADING = "geodesic", "LabelSpreading"
+PAPERS_RULE, CHOSEN_PENALTY = "p = 20 %", "penalty chosen"
+BEST_K, CHOSEN_K = "best k", "k by leave-one-out"
 SHARE = 0.2  # eigenvectors for each labelled point (LAPCLASS section 5)
 FEWEST = 100  # that a fraction stands for with a penalty
 
@@ -52,18 +49,7 @@ def measure_laplacian(
 ) -> list[Measurement]:
     """Measure the Laplacian classifier's errors with eigenvectors that are computed once.
 
-    Parameters
-    ----------
-    sample : Sample
-        The sample.
-    graph : NeighborGraph
-        Their graph.
-    numbers_of_labels : tuple of int
-        How many are labelled.
-    setting : mapping
-        What the measurements belong to.
-    penalised : tuple of int, default=()
-        For which of these numbers a penalty on rough functions is tried as well.
+    For the numbers of labels in `penalised` a penalty on rough functions is tried as well.
     """
     metric = str(graph.recipe.metric)
     most = max(round(SHARE * max(numbers_of_labels)), FEWEST)
