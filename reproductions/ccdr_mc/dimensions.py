@@ -28,9 +28,7 @@ WHY = (
     "lower than most of its numbers, the least so on all rows and calibrated."
 )
 N_SEEDS = 5
-TRAINING, ALL = "training", "all"
-CALIBRATED, LIMIT = "calibrated", "limit"
-CASES = tuple((rows, law) for law in (CALIBRATED, LIMIT) for rows in (TRAINING, ALL))
+CASES = tuple((rows, law) for law in ("calibrated", "limit") for rows in ("training", "all"))
 
 PROCEDURE = f"""
 `IntrinsicDimension` on the rows of each class: 4 neighbours, edges to the power 1, samples of three
@@ -53,27 +51,24 @@ The training rows alone are the honest basis for that choice; "all" sees the tes
 Array = NDArray[np.float64]
 
 
-def choose_dimension(X: Array, y: NDArray[np.int64], *, seed: int, law: str = CALIBRATED) -> int:
+def choose_dimension(X: Array, y: NDArray[np.int64], *, seed: int, law: str = "calibrated") -> int:
     """Return the number of coordinates that section V.D takes: the largest class's, and one."""
-    return largest_class_dimension(X, y, random_state=seed, calibrate=law == CALIBRATED) + 1
+    return largest_class_dimension(X, y, random_state=seed, calibrate=law == "calibrated") + 1
 
 
 def list_tasks(quick: bool) -> list[Task]:
     """List one task for each choice of rows, law and seed."""
-    if quick:
-        return [Task({"rows": TRAINING, "law": CALIBRATED}, 0)]
-    return [
-        Task({"rows": rows, "law": law}, seed) for rows, law in CASES for seed in range(N_SEEDS)
-    ]
+    cases, seeds = (CASES[:1], range(1)) if quick else (CASES, range(N_SEEDS))
+    return [Task({"rows": rows, "law": law}, seed) for rows, law in cases for seed in seeds]
 
 
 def run(task: Task, data_home: Path | None) -> list[Measurement]:
     """Estimate the dimension of every class."""
     data, law, seed = landsat_of(task, data_home), str(task.setting["law"]), task.seed or 0
     X, y = data.X, data.y
-    if task.setting["rows"] == TRAINING:
+    if task.setting["rows"] == "training":
         X, y = X[data.train], y[data.train]
-    model = IntrinsicDimension(random_state=seed, calibrate=law == CALIBRATED).fit(X, y)
+    model = IntrinsicDimension(random_state=seed, calibrate=law == "calibrated").fit(X, y)
     estimates = np.column_stack([model.class_dimensions_, model.class_intervals_])
     measurements = [
         Measurement(float(value), {"class": number}, measure, unit="number")

@@ -210,6 +210,7 @@ UP_TO = 30
 KEPT = 0.1  # per cent, the solver's tolerance
 AS_ONE = {PRECISION: "", MERGED: ", with 0 and O as one class"}
 OURS = "not in the paper"
+DEFAULT: Setting = {"method": SSDE, "spread": DEFAULT_SPREAD}
 CHOSEN_SLLE: Setting = {"method": SLLE, "choice": CROSS_VALIDATED}
 BEST_PLAIN: Setting = {"method": PLAIN_SLLE, "choice": BEST_CASE}
 BEST_SDE: Setting = {"method": SDE, "choice": BEST_CASE}
@@ -252,7 +253,7 @@ def _rows(summary: Summary, measure: str, setting: Setting) -> Rows:
 
 def _maps(summary: Summary, measure: str = PRECISION) -> Rows:
     """Return the rows of SSDE at its default spread."""
-    return _rows(summary, measure, {"method": SSDE, "spread": DEFAULT_SPREAD})
+    return _rows(summary, measure, DEFAULT)
 
 
 def _chosen(summary: Summary) -> Rows:
@@ -364,8 +365,7 @@ def _judge_control(summary: Summary, measure: str) -> Verdict:
 
 def _judge_distances(summary: Summary) -> Verdict:
     error, gap = (
-        max(summary.row(measure, method=SSDE, spread=DEFAULT_SPREAD).values.values())
-        for measure in (DISTANCE_ERROR, GAP)
+        max(summary.row(measure, **DEFAULT).values.values()) for measure in (DISTANCE_ERROR, GAP)
     )
     return Verdict(
         claim="Distances to neighbours of the own class are kept",
@@ -379,7 +379,7 @@ def _judge_distances(summary: Summary) -> Verdict:
 BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION, _, BLACK = OKABE_ITO
 GREY = "#8C8C8C"
 CURVES: dict[str, tuple[Setting, str]] = {
-    f"SSDE, spread {DEFAULT_SPREAD:g}": ({"method": SSDE, "spread": DEFAULT_SPREAD}, BLUE),
+    f"SSDE, spread {DEFAULT_SPREAD:g}": (DEFAULT, BLUE),
     f"SLLE, alpha {CROSS_VALIDATED}": (CHOSEN_SLLE, VERMILLION),
     f"{PLAIN_SLLE}, {BEST_CASE}": (BEST_PLAIN, ORANGE),
     "PCA": ({"method": "PCA"}, GREEN),
