@@ -120,8 +120,8 @@ def solve_conic(
     A step costs O(m^3 + m^2 n + n^3) for m edges and caps, memory O(m^2). For which sizes it can be
     trusted was measured on neighbor graphs of a Swiss roll and of images of digits:
 
-    - up to 400 points with up to 5 neighbors each, gap and violation stay below 4e-4, in 10
-      seconds; below 2e-6 for up to 100 points. Images end at 1e-8 with any number of neighbors.
+    - up to 400 points with up to 5 neighbors each, gap and violation stay below 5e-4, in 10
+      seconds; below 6e-5 for up to 100 points. Images end at 1e-8 with any number of neighbors.
     - with 6 to 8 neighbors on a sheet, more is rigid than single cliques, and from about 100 points
       on one solve in ten ends with a gap of 0.1 % to 16 %, often negative: ``status`` is "stalled",
       and the certificate of an estimator is not ok. Take the value for the optimum where the gap is
