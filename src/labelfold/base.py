@@ -144,7 +144,9 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
         labels = self._check_labels(y, X.shape[0])
         self._check_parameters(labels)
         with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
-            self._embed(X, self._graph_of(X, graph, progress), labels, progress)
+            graph = self._graph_of(X, graph, progress)
+            graph = self._join(graph, self._joined_by(labels))
+            self._embed(X, graph, labels, progress)
         return self
 
     def fit_transform(
@@ -225,8 +227,15 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
                 f"{len(labels)}{classes}: lower n_components or add data."
             )
 
+    def _joined_by(self, labels: PartialLabels) -> NDArray[np.intp] | None:
+        """Return groups of points that the method itself joins, as class nodes do; -1 for none."""
+        return None
+
     def _join(self, graph: NeighborGraph, groups: NDArray[np.intp] | None = None) -> NeighborGraph:
-        """Return the graph in one component, with a warning where bridges were needed."""
+        """Return the graph in one component, with a warning where bridges were needed.
+
+        A method that can do with several components overrides this to return the graph as it is.
+        """
         joined = graph.connected(groups)
         if joined.unbridged is not None:
             sizes = np.bincount(find_components(joined.unbridged.weights, groups))
@@ -240,7 +249,7 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
                 f"{sizes.max()} of {graph.n_points} points{as_one}. Added {edges} (see "
                 f"graph_.bridges). A larger {larger} may avoid this.",
                 DisconnectedGraphWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
         return joined
 

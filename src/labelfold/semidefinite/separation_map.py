@@ -275,7 +275,7 @@ class IsometricSeparationMap(ScoreClassifierMixin, Unfolder):
     def _embed(
         self, X: Any, graph: NeighborGraph, labels: PartialLabels, progress: Progress
     ) -> None:
-        graph, separation = self._join(graph), Separation.of(labels)
+        separation = Separation.of(labels)
         problem = self._problem(graph, self._spread(graph))
         self._refuse_contradictions(problem, separation)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))

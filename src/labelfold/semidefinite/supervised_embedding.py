@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from labelfold.checks import check_real
 from labelfold.exceptions import DisconnectedGraphWarning
@@ -195,6 +196,9 @@ class SupervisedSemidefiniteEmbedding(Unfolder):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _join(self, graph: NeighborGraph, groups: NDArray[np.intp] | None = None) -> NeighborGraph:
+        return graph  # classes are joined one by one, by pairs of their own
 
     def _embed(
         self, X: Any, graph: NeighborGraph, labels: PartialLabels, progress: Progress

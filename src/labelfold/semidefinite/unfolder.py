@@ -122,7 +122,6 @@ class Unfolder(GraphEmbedder):
     def _embed(
         self, X: Any, graph: NeighborGraph, labels: PartialLabels, progress: Progress
     ) -> None:
-        graph = self._join(graph)
         self._unfold(X, graph, self._problem(graph, self._spread(graph)), progress)
 
     def _unfold(

@@ -241,7 +241,10 @@ class CCDR(EigenmapEmbedder):
         if n_components == AUTO:
             n_components = self._estimate_dimension(X, labels)
         self.classes_, self._codes = labels.classes, labels.codes
-        self._solve(self._join(graph, labels.codes), n_components, progress)
+        self._solve(graph, self._adjacency(graph), n_components, progress)
+
+    def _joined_by(self, labels: PartialLabels) -> NDArray[np.intp]:
+        return labels.codes
 
     def _groups(self, n_points: int) -> NDArray[np.intp]:
         """Return the class of every point that has one; those beyond the fit's have none."""

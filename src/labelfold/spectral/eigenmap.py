@@ -220,10 +220,16 @@ class EigenmapEmbedder(GraphEmbedder):
         """Return the eigenvectors of the map, one row a node, the points last."""
         return self.embedding_
 
-    def _solve(self, graph: NeighborGraph, n_components: int, progress: Progress) -> None:
-        """Make the map of a graph in one piece."""
+    def _solve(
+        self,
+        graph: NeighborGraph,
+        adjacency: SparseAdjacency,
+        n_components: int,
+        progress: Progress,
+    ) -> None:
+        """Embed a connected graph by the eigenvectors of the adjacency made from it."""
         pairs = eigenmap(
-            self._adjacency(graph),
+            adjacency,
             n_components,
             normalization=self._problem,
             solver=self.eigen_solver,

@@ -189,7 +189,7 @@ class LaplacianEigenmaps(EigenmapEmbedder):
     def _embed(
         self, X: Any, graph: NeighborGraph, labels: PartialLabels, progress: Progress
     ) -> None:
-        self._solve(self._join(graph), self.n_components, progress)
+        self._solve(graph, self._adjacency(graph), self.n_components, progress)
 
     @property
     def _problem(self) -> str:

@@ -196,6 +196,9 @@ class SupervisedLLE(GraphEmbedder):
         hint = ", such as 1e-3: without it weights of many neighbors are not unique"
         check_real("reg", self.reg, at_least=LEAST_REG, at_most=LARGEST_REG, hint=hint)
 
+    def _join(self, graph: NeighborGraph, groups: NDArray[np.intp] | None = None) -> NeighborGraph:
+        return graph  # components are what the first coordinates tell apart
+
     def _embed(
         self, X: Any, graph: NeighborGraph, labels: PartialLabels, progress: Progress
     ) -> None:
