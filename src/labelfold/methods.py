@@ -64,7 +64,8 @@ class Declaration:
         What ``fit`` does with a y in which some rows are unlabeled; "complete" for one that needs a
         label for every row, such as a head.
     produces : {"embedding", "classification", "both", "neither"}
-        ``embedding_``, ``transduction_``, both or neither.
+        Coordinates of all rows, from ``fit_transform``; a class for each, in ``transduction_``;
+        both or neither.
     uses_graph : bool
         Whether ``fit`` takes ``graph=``, a :class:`NeighborGraph`.
     only_in_fit : tuple of str

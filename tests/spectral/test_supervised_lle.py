@@ -442,5 +442,5 @@ def test_wrong_labels():
 def test_progress_is_shown(capsys):
     SupervisedLLE(verbose=1).fit(*blobs())
     shown = capsys.readouterr().err
-    for stage in ("neighbours", "weights", "eigenpairs"):
+    for stage in ("neighbors", "weights", "eigenpairs"):
         assert stage in shown
