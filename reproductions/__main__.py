@@ -11,6 +11,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(arguments)
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _hide_warning if options.quiet else _show_warning
+            # Not by a filter, which would also keep the warnings of tasks out of their record.
+            warnings.showwarning = partial(_show_warning, quiet=options.quiet)
             reproduce(options)
     except KeyboardInterrupt as interrupt:
         _say(" ".join(["interrupted.", *getattr(interrupt, "__notes__", [])]))
@@ -61,31 +63,18 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         epilog=EPILOG,
     )
     option = parser.add_argument
+    data = os.environ.get(DATA_VARIABLE) or None
+    out = Path("labelfold-reproduce")
     option("paper", metavar="PAPER", nargs="?", help="which paper, or 'all'; none lists them")
     option("entry", metavar="ENTRY", nargs="?", help="which table or figure; by default all")
-    option(
-        "--data",
-        metavar="DIR",
-        type=Path,
-        default=os.environ.get(DATA_VARIABLE) or None,
-        help=f"folder of data files, for entries that read some (or the variable {DATA_VARIABLE})",
-    )
-    option(
-        "--out",
-        metavar="DIR",
-        type=Path,
-        default=Path("labelfold-reproduce"),
-        help="folder for reports, pictures and results (default: %(default)s)",
-    )
+    text = f"folder of data files, for entries that read some (or the variable {DATA_VARIABLE})"
+    option("--data", metavar="DIR", type=Path, default=data, help=text)
+    text = "folder for reports, pictures and results (default: %(default)s)"
+    option("--out", metavar="DIR", type=Path, default=out, help=text)
     option("--quick", action="store_true", help="a small part of the work, to see that it runs")
     option("--fresh", action="store_true", help="start again instead of continuing an earlier run")
-    option(
-        "--jobs",
-        metavar="N",
-        type=int,
-        default=1,
-        help="number of processes; -1 for all cores (default: %(default)s)",
-    )
+    text = "number of processes; -1 for all cores (default: %(default)s)"
+    option("--jobs", metavar="N", type=int, default=1, help=text)
     option = parser.add_mutually_exclusive_group().add_argument
     option("-q", "--quiet", action="store_true", help="say nothing on stderr except errors")
     option("-v", "--verbose", action="store_true", help="show progress even without a terminal")
@@ -167,12 +156,9 @@ def _say(text: str) -> None:
     print(f"{PROGRAM}: {text}", file=sys.stderr, flush=True)
 
 
-def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
-    _say(f"warning: {' '.join(str(message).split())}")
-
-
-def _hide_warning(message: Warning | str, *where: Any, **more: Any) -> None:
-    """Say nothing."""
+def _show_warning(message: Warning | str, *where: Any, quiet: bool, **more: Any) -> None:
+    if not quiet:
+        _say(f"warning: {' '.join(str(message).split())}")
 
 
 if __name__ == "__main__":

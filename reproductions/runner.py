@@ -33,8 +33,8 @@ class EntryRun:
         quick: bool = False,
         fresh: bool = False,
     ) -> None:
-        self.paper, self.entry, self.folder, self.data_home = paper, entry, folder, data_home
-        self.quick = quick
+        self.paper, self.entry, self.folder = paper, entry, folder
+        self.data_home, self.quick = data_home, quick
         self.record = Record(folder, paper, entry, quick=quick, fresh=fresh)
         self.tasks = entry.tasks(quick)
         self.n_reused = self.n_done

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
@@ -16,20 +14,6 @@ from reproductions.summary import TaskResult, summarise
 from reproductions.tests.helpers import merged_claims
 
 PAPER = load_paper("ccdr-2005")
-
-
-@pytest.mark.parametrize("entry", PAPER.entries, ids=lambda entry: entry.name)
-@pytest.mark.parametrize("quick", [False, True])
-def test_tasks_have_their_own_keys(entry, quick):
-    keys = [task.key for task in entry.tasks(quick)]
-    assert len(set(keys)) == len(keys)
-    assert set(keys) <= {task.key for task in entry.tasks(False)}
-
-
-@pytest.mark.parametrize("entry", PAPER.entries, ids=lambda entry: entry.name)
-def test_what_runs_elsewhere_can_be_sent_there(entry):
-    assert pickle.loads(pickle.dumps(entry.run)) is entry.run
-    assert not entry.needs_data
 
 
 def test_one_task_of_table_1(monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
 import warnings
 from dataclasses import replace
@@ -218,6 +219,15 @@ def report(paper, folder, *names):
     for name in names:
         make(paper, folder / paper.name, paper.entry(name))
     return write_report([paper], folder).read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_tasks_have_their_own_keys_and_can_be_sent_to_other_processes(name):
+    for entry in load_paper(name).entries:
+        keys, quick = ([task.key for task in entry.tasks(is_quick)] for is_quick in (False, True))
+        assert len(set(keys)) == len(keys)
+        assert len(set(quick)) == len(quick) < max(len(keys), 2)
+        pickle.loads(pickle.dumps(entry.run))
 
 
 def test_every_table_and_figure_of_the_five_papers_is_an_item():
