@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 from sklearn.isotonic import isotonic_regression
 
 from labelfold.plotting import class_styles, readable_on_white
 from reproductions.summary import SummaryRow
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
 OKABE_ITO = tuple(style.color for style in class_styles(8))
 LEAST_GAP = 0.05  # between names of curves, as a share of the axes' height
@@ -23,9 +20,7 @@ LEAST_GAP = 0.05  # between names of curves, as a share of the axes' height
 
 def new_figure(n_panels: int = 1, *, width: float = 7.0, height: float = 5.0) -> Figure:
     """Return a figure with panels side by side, each of that width and height in inches."""
-    # Not pyplot: whoever reproduces has no window, and need not have a graphical backend.
-    from matplotlib.figure import Figure
-
+    # Not pyplot, which may need a graphical backend.
     figure = Figure(figsize=(width * n_panels, height), dpi=100, layout="constrained")
     for panel in figure.subplots(1, n_panels, squeeze=False)[0]:
         panel.spines[["top", "right"]].set_visible(False)

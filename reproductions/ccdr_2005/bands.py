@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.figure import Figure
 from sklearn.neighbors import KNeighborsClassifier
 
 from labelfold.datasets import make_swiss_roll
@@ -16,9 +16,6 @@ from reproductions.curves import OKABE_ITO, draw_curve, name_curves, new_figure
 from reproductions.entry import Entry, Measurement, Printed, Task, Verdict, judge_if
 from reproductions.summary import Estimate, Summary, SummaryRow
 from reproductions.tables import format_value
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 NUMBERS_OF_BANDS = range(2, 11)
 N_TESTED, N_DRAWS = 1000, 200

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -26,9 +26,6 @@ from reproductions.entry import (
 )
 from reproductions.summary import Estimate, Summary, SummaryRow, judge_below, paired_difference
 from reproductions.tables import format_difference
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 N_POINTS, N_DRAWS = 1000, 20
 NUMBERS_OF_LABELS = (10, 20, 40, 60, 80, 100, 150, 200, 300, 400, 500)

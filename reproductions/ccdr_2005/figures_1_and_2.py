@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy import optimize, spatial, stats
 from sklearn.manifold import Isomap
@@ -18,9 +18,6 @@ from reproductions.curves import new_figure
 from reproductions.entry import Entry, Measurement, Task, Verdict, judge_if
 from reproductions.summary import Summary
 from reproductions.tables import format_estimate
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PER_CLASS, N_DRAWS = 400, 20
 ISOMAP_NEIGHBORS = 8  # caption of Fig. 2
@@ -158,8 +155,6 @@ def judge_figure_2(summary: Summary) -> list[Verdict]:
 
 def draw_figure_1(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw the first roll in space."""
-    from matplotlib.figure import Figure
-
     X, y, _ = draw_roll(Task({}, 0))
     figure = Figure(figsize=(7.0, 5.5), dpi=100)
     ax = figure.add_subplot(projection="3d")

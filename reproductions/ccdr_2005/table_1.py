@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -15,9 +15,6 @@ from reproductions.curves import draw_curve, draw_printed, name_curves, new_figu
 from reproductions.entry import Entry, Measurement, Printed, Setting, Task, Verdict
 from reproductions.summary import Summary, SummaryRow, judge_below, paired_difference
 from reproductions.tables import format_difference, format_value
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 N_TESTED, N_DRAWS = 50, 100
 METHODS = ("CCDR", "Laplacian", "3-NN")

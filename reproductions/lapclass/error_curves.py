@@ -6,15 +6,13 @@ A claim whose rows are missing, as in a quick run, is left out.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
 
 from reproductions.curves import draw_curve, name_curves, new_figure
 from reproductions.entry import Setting, Verdict, judge_readings
 from reproductions.summary import Summary, SummaryRow, judge_below, paired_difference
 from reproductions.tables import format_difference, format_value
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Rows = dict[int, SummaryRow]  # by the number of labels
 Style = tuple[Setting, str, str]  # a curve: the setting of its rows, its name and its color

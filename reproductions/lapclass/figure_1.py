@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
@@ -18,10 +21,6 @@ from reproductions.curves import OKABE_ITO
 from reproductions.entry import Entry, Measurement, Task, Verdict, judge_if
 from reproductions.summary import Summary
 from reproductions.tables import format_estimate
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 N_UNLABELED, PER_CLASS, N_DRAWS = 500, 5, 20
 N_HALF_TURNS, WIDTH = 2, 0.5
@@ -181,8 +180,6 @@ def judge(summary: Summary) -> list[Verdict]:
 
 def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw the paper's six panels for the first draw."""
-    from matplotlib.figure import Figure
-
     curve = draw_curve(Task({}, 0))
     embedding = curve.map()
     figure = Figure(figsize=(13.5, 8.6), dpi=100, layout="constrained")
@@ -210,8 +207,6 @@ def draw(summary: Summary, data_home: Path | None = None) -> Figure:
 
 
 def _draw_labeled(ax: Axes, places: NDArray[np.float64], curve: Curve) -> None:
-    from matplotlib.patheffects import withStroke
-
     plus, circle = (places[curve.rows_of(value)].T for value in (PLUS, CIRCLE))
     ax.plot(*plus, "+", color=COLORS[PLUS], markersize=13, markeredgewidth=2.8)
     hollow: dict[str, Any] = {"markeredgewidth": 2.4, "markerfacecolor": "white"}

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from functools import lru_cache, partial
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.figure import Figure
 from sklearn.decomposition import PCA
 
 from reproductions.curves import OKABE_ITO
@@ -34,9 +34,6 @@ from reproductions.lapclass.rules import (
 )
 from reproductions.summary import Summary, judge_below, paired_difference
 from reproductions.tables import format_difference, format_estimate, format_value
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 ALL, MANY, FEW = 60_000, 10_000, 1_000
 LABELS = (20, 50, 100, 500, 1_000, 5_000, 10_000)

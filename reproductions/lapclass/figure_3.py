@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from functools import lru_cache, partial
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from labelfold.exceptions import HubnessWarning
 from labelfold.graph import NeighborGraph
@@ -38,9 +38,6 @@ from reproductions.lapclass.rules import (
 )
 from reproductions.summary import Summary, paired_difference
 from reproductions.tables import format_difference
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 ALL = 19_927  # articles that the loader leaves
 SIZES = (ALL, 2_000, 600)
