@@ -1,7 +1,8 @@
 """Rows as the neighbor search sees them: one metric, measured the same way everywhere.
 
-Searches may be fast and rough, since whatever they return is measured again here, by differences
-in float64: equal rows are at distance exactly 0 and d(i, j) equals d(j, i) to the last bit.
+Searches may be fast and rough, since the Euclidean distances they return are measured again here,
+by differences in float64: equal rows are at distance exactly 0 and d(i, j) equals d(j, i) to the
+last bit.
 Cosine is searched as Euclidean distance between unit rows, u and v, for which
 1 - cos = |u - v|^2 / 2 keeps the digits that 1 - u.v loses.
 """

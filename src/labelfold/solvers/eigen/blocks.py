@@ -1,4 +1,4 @@
-"""Products with tall blocks of vectors, in threads and yet with the same bits for any number.
+"""Tall blocks of vectors: products, Ritz vectors and residuals, the same for any thread count.
 
 BLAS in several threads splits sums by the number of threads. Here the parts depend on the shapes
 alone, each is computed by BLAS in one thread, and the threads are ours. What is asked of memory
@@ -7,6 +7,7 @@ beyond the blocks themselves is a few megabytes a thread.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,14 @@ from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular
 
 from labelfold.threads import for_each
 
-__all__ = ["inner_products", "orthonormalize", "remove", "rotate"]
+__all__ = [
+    "inner_products",
+    "measure_residuals",
+    "orthonormalize",
+    "rayleigh_ritz",
+    "remove",
+    "rotate",
+]
 
 Array = NDArray[np.float64]
 Block = NDArray[Any]  # float32 or float64
@@ -123,6 +131,27 @@ def orthonormalize(X: Block, n_threads: int, *, accurate: bool) -> Block:
         if pivot >= (ACCURATE_PIVOT if accurate else SAFE_PIVOT):
             break
     return X
+
+
+def measure_residuals(apply: Callable[[Array], Array], mu: Array, U: Array) -> Array:
+    """Return ``|B u - mu u|`` for the first vectors of a block, as many as there are values."""
+    residuals = np.empty(len(mu))
+    for first in range(0, len(mu), COLUMNS):
+        columns = slice(first, min(first + COLUMNS, len(mu)))
+        off = apply(U[:, columns])
+        off -= U[:, columns] * mu[columns]
+        residuals[columns] = np.linalg.norm(off, axis=0)
+    return residuals
+
+
+def rayleigh_ritz(apply: Callable[[Array], Array], X: Array) -> tuple[Array, Array, Array]:
+    """Return Ritz values, largest first, Ritz vectors, and the operator's product with them."""
+    Q, _ = np.linalg.qr(X)
+    AQ = apply(Q)
+    H = Q.T @ AQ
+    values, rotation = np.linalg.eigh((H + H.T) / 2)
+    rotation = rotation[:, ::-1]
+    return values[::-1], Q @ rotation, AQ @ rotation
 
 
 def _whitening(G: Array) -> tuple[Array, float]:

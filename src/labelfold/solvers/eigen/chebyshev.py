@@ -13,7 +13,6 @@ since the block is all that they improve and what it is worth is measured in flo
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,11 +22,17 @@ from scipy.linalg import eigh, eigh_tridiagonal
 
 from labelfold.progress import Progress, report_nothing
 from labelfold.solvers.certificates import pair_tolerances
-from labelfold.solvers.eigen.blocks import inner_products, orthonormalize, remove, rotate
+from labelfold.solvers.eigen.blocks import (
+    inner_products,
+    measure_residuals,
+    orthonormalize,
+    remove,
+    rotate,
+)
 from labelfold.solvers.eigen.operator import ChebyshevFilter, LaplacianOperator
 from labelfold.threads import limit_threads, thread_limit
 
-__all__ = ["measure_residuals", "rayleigh_ritz", "top_eigenpairs"]
+__all__ = ["top_eigenpairs"]
 
 Array = NDArray[np.float64]
 Block = NDArray[Any]  # float32 or float64
@@ -233,27 +238,6 @@ class _SubspaceIteration:
         ]
         chebyshev = min(filters, key=lambda f: f.degree)
         self._operator.filter(chebyshev, X, dtype)
-
-
-def measure_residuals(apply: Callable[[Array], Array], mu: Array, U: Array) -> Array:
-    """Return ``|B u - mu u|`` for the first vectors of a block, as many as there are values."""
-    residuals = np.empty(len(mu))
-    for first in range(0, len(mu), PANEL):
-        columns = slice(first, min(first + PANEL, len(mu)))
-        off = apply(U[:, columns])
-        off -= U[:, columns] * mu[columns]
-        residuals[columns] = np.linalg.norm(off, axis=0)
-    return residuals
-
-
-def rayleigh_ritz(apply: Callable[[Array], Array], X: Array) -> tuple[Array, Array, Array]:
-    """Return Ritz values, largest first, Ritz vectors, and the operator's product with them."""
-    Q, _ = np.linalg.qr(X)
-    AQ = apply(Q)
-    H = Q.T @ AQ
-    values, rotation = np.linalg.eigh((H + H.T) / 2)
-    rotation = rotation[:, ::-1]
-    return values[::-1], Q @ rotation, AQ @ rotation
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,8 +19,7 @@ from labelfold.exceptions import InputError
 from labelfold.progress import Progress, report_nothing
 from labelfold.solvers.certificates import EigenCertificate, pair_tolerances, warn_unless_ok
 from labelfold.solvers.eigen import chebyshev, lanczos
-from labelfold.solvers.eigen.blocks import inner_products
-from labelfold.solvers.eigen.chebyshev import measure_residuals, rayleigh_ritz
+from labelfold.solvers.eigen.blocks import inner_products, measure_residuals, rayleigh_ritz
 from labelfold.solvers.eigen.operator import Adjacency, ChebyshevFilter, LaplacianOperator
 from labelfold.threads import limit_threads, thread_limit
 

@@ -18,7 +18,7 @@ from scipy.linalg import eigvalsh_tridiagonal
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from labelfold.progress import Progress, report_nothing
-from labelfold.solvers.eigen.chebyshev import rayleigh_ritz
+from labelfold.solvers.eigen.blocks import rayleigh_ritz
 from labelfold.solvers.eigen.operator import ChebyshevFilter
 from labelfold.threads import limit_threads
 

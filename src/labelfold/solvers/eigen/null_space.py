@@ -22,7 +22,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 from labelfold.checks import check_choice
 from labelfold.exceptions import InputError
 from labelfold.solvers.certificates import EigenCertificate, pair_tolerances, warn_unless_ok
-from labelfold.solvers.eigen.chebyshev import rayleigh_ritz
+from labelfold.solvers.eigen.blocks import rayleigh_ritz
 from labelfold.solvers.eigen.front_door import Eigenpairs, fix_bases_and_signs
 from labelfold.solvers.eigen.lanczos import RESTARTS_ARE_DRAWN
 from labelfold.threads import limit_threads
