@@ -31,10 +31,7 @@ def new_figure(n_panels: int = 1, *, width: float = 7.0, height: float = 5.0) ->
 def draw_curve(
     ax: Axes, rows: Sequence[SummaryRow], x: str, *, name: str, color: str, shift: float = 0.0
 ) -> None:
-    """Draw the rows' means against the setting `x`, shares in per cent, with their intervals.
-
-    A `shift` to the side keeps the intervals of several curves apart.
-    """
+    """Draw means against the setting `x`, with intervals, which a `shift` keeps apart."""
     places = [float(row.setting[x]) + shift for row in rows]
     factors = [100.0 if row.unit == "share" else 1.0 for row in rows]
     means = [factor * row.estimate.mean for factor, row in zip(factors, rows, strict=True)]

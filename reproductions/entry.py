@@ -152,13 +152,13 @@ class Entry:
     name: str  # on the command line and of the files, such as "table-1"
     title: str
     procedure: str  # Markdown: what is run, what differs from the paper and why
-    # Raised by whoever changes what a task computes: results of another edition are not reused.
-    edition: int
     # tasks(quick), in the order of the summary; a quick run is a part that ends within seconds.
     tasks: Callable[[bool], list[Task]]
     # run(task, data_home): a function of a module, so that other processes can load it.
     run: RunTask
     judge: Callable[[Summary], list[Verdict]]  # settings are missing in the summary of a quick run
+    # Raised by whoever changes what a task computes: results of another edition are not reused.
+    edition: int = 1
     printed: tuple[Printed, ...] = ()
     # Further rows made of others, such as the best case over a parameter; they come last.
     derive: Callable[[Summary], list[SummaryRow]] | None = None

@@ -49,14 +49,9 @@ def describe_machine() -> str:
 class Record:
     """The file of an entry's results, opened to continue; `fresh` starts again.
 
-    Attributes
-    ----------
-    path : Path
-        The file, ``<entry>.jsonl``; its folder is made if missing.
-    origin : dict
-        Its first line: paper, entry, edition, whether it is a quick run, versions and platform.
-    results : dict of str to TaskResult
-        Results so far, by the tasks' keys.
+    `path` is the file, ``<entry>.jsonl``, whose folder is made if missing; `origin` its first line:
+    paper, entry, edition, whether it is a quick run, versions and platform; `results` has the
+    results so far by the tasks' keys.
     """
 
     def __init__(

@@ -15,6 +15,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, get_args
 
+from reproductions import tables
 from reproductions.entry import Item, Paper
 from reproductions.outcome import (
     RULE,
@@ -28,14 +29,7 @@ from reproductions.outcome import (
 )
 from reproductions.runner import EntryRun
 from reproductions.summary import LEVEL, Summary
-from reproductions.tables import (
-    Table,
-    escape_markdown,
-    explain_intervals,
-    markdown_table,
-    result_table,
-    verdict_table,
-)
+from reproductions.tables import Table, escape_markdown, markdown_table
 
 Figures = dict[str, Any]
 
@@ -120,14 +114,18 @@ def make_page(run: EntryRun, figures: Figures) -> str:
     if reasons:
         parts += ["## Why", "\n".join(f"- {reason}" for reason in reasons)]
     if run.verdicts:
-        parts += ["## Claims", markdown_table(verdict_table(run.verdicts))]
+        parts += ["## Claims", markdown_table(tables.verdict_table(run.verdicts))]
     parts += ["## Results"]
     if entry.draw is not None:
         parts += [f"![{escape_markdown(entry.title)}]({entry.name}.png)"]
     beside = Summary(tuple(row for row in summary.rows if row.printed is not None))
     if 0 < len(beside.rows) < len(summary.rows):
-        parts += ["### Beside the paper", markdown_table(result_table(beside)), "### All rows"]
-    parts += [markdown_table(result_table(summary)), explain_intervals(summary)]
+        parts += [
+            "### Beside the paper",
+            markdown_table(tables.result_table(beside)),
+            "### All rows",
+        ]
+    parts += [markdown_table(tables.result_table(summary)), tables.explain_intervals(summary)]
     parts += ["## How it was made", "\n".join(f"- {fact}" for fact in _facts(run))]
     return "\n\n".join(part for part in parts if part) + "\n"
 

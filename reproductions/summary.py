@@ -91,11 +91,7 @@ def summarise(
     printed: Sequence[Printed] = (),
     derive: Callable[[Summary], list[SummaryRow]] | None = None,
 ) -> Summary:
-    """Group measurements by setting and measure, in the order of the results.
-
-    `derive` makes further rows of the summary; what the paper printed is put beside the row of
-    equal setting and measure.
-    """
+    """Group measurements, in their order, add what `derive` makes, and put the printed beside."""
     groups: dict[str, list[tuple[int | None, Setting, Measurement]]] = {}
     for result in results:
         for measurement in result.measurements:

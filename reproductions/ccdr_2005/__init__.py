@@ -1,7 +1,5 @@
 """Costa and Hero, "Classification constrained dimensionality reduction", 2005: section 4."""
 
-from __future__ import annotations
-
 from reproductions.ccdr_2005.bands import BANDS
 from reproductions.ccdr_2005.figure_3 import FIGURE_3
 from reproductions.ccdr_2005.figures_1_and_2 import FIGURE_1, FIGURE_2
@@ -10,10 +8,8 @@ from reproductions.entry import Item, Paper
 
 PAPER = Paper(
     name="ccdr-2005",
-    citation=(
-        "J. A. Costa and A. O. Hero III, Classification constrained dimensionality reduction, "
-        "ICASSP 2005."
-    ),
+    citation="J. A. Costa and A. O. Hero III, Classification constrained dimensionality reduction, "
+    "ICASSP 2005.",
     entries=(TABLE_1, BANDS, FIGURE_1, FIGURE_2, FIGURE_3),
     items=(
         Item("Table 1", "errors of CCDR, the Laplacian map and 3-NN on new points", ("table-1",)),

@@ -110,7 +110,6 @@ BANDS = Entry(
     name="bands",
     title="How many bands the roll of Fig. 1 has",
     procedure=PROCEDURE,
-    edition=1,
     tasks=list_tasks,
     run=run,
     judge=judge,

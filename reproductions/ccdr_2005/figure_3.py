@@ -15,15 +15,7 @@ from labelfold.evaluate import draw_labeled
 from labelfold.labels import hide_labels
 from reproductions.ccdr_2005.roll import COLORS, ROLLS, draw_seeds, make_maps, size_of
 from reproductions.curves import draw_curve, name_curves, new_figure
-from reproductions.entry import (
-    Entry,
-    Judgement,
-    Measurement,
-    Task,
-    Verdict,
-    judge_all,
-    judge_readings,
-)
+from reproductions.entry import Entry, Measurement, Task, Verdict, judge_all, judge_readings
 from reproductions.summary import Estimate, Summary, SummaryRow, judge_below, paired_difference
 from reproductions.tables import format_difference
 
@@ -119,7 +111,7 @@ def judge(summary: Summary) -> list[Verdict]:
     beyond = [labels for labels in enough if labels > ENOUGH]
     verdicts = []
     for roll in map(str, summary.values_of("roll")):
-        almost = _almost_equal(summary, roll, few)
+        almost = judge_all(_are_almost_equal(summary, roll, few))
         for claim, paper, other, some, why, verdict in (
             (FEW_CLAIM, f"below {ENOUGH} labels (text)", "Laplacian", few, WHY_SOON, almost),
             (ENOUGH_CLAIM, CONSTRAINTS, "Laplacian", enough, WHY_SOON, None),
@@ -160,13 +152,13 @@ def _gap(summary: Summary, roll: str, other: str, labels: int) -> Estimate:
     return paired_difference(*rows)
 
 
-def _almost_equal(summary: Summary, roll: str, numbers: list[int]) -> Judgement:
+def _are_almost_equal(summary: Summary, roll: str, numbers: list[int]) -> list[bool]:
     means = {
         (method, labels): summary.row(labels=labels, roll=roll, method=method).estimate.mean
         for method in ("CCDR", "Laplacian")
         for labels in numbers
     }
-    return judge_all([means["CCDR", n] >= ALMOST * means["Laplacian", n] for n in numbers])
+    return [means["CCDR", n] >= ALMOST * means["Laplacian", n] for n in numbers]
 
 
 FIGURE_3 = Entry(

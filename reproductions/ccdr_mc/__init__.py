@@ -1,7 +1,5 @@
 """Raich, Damelin, Costa and Hero, "Classification constraint dimensionality reduction"."""
 
-from __future__ import annotations
-
 from reproductions.ccdr_mc.dimensions import INTRINSIC_DIMENSION
 from reproductions.ccdr_mc.extensions import APPENDIX_3, JOINT_EXTENSION, OUT_OF_SAMPLE
 from reproductions.ccdr_mc.figures_2_to_4 import FIGURE_2, FIGURE_3, FIGURE_4
@@ -11,10 +9,8 @@ from reproductions.entry import Item, Paper
 
 PAPER = Paper(
     name="ccdr-mc",
-    citation=(
-        "R. Raich, S. B. Damelin, J. A. Costa and A. O. Hero III, Classification constraint "
-        "dimensionality reduction."
-    ),
+    citation="R. Raich, S. B. Damelin, J. A. Costa and A. O. Hero III, Classification constraint "
+    "dimensionality reduction.",
     entries=(
         FIGURE_1,
         CIRCLES,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from labelfold.graph import IntrinsicDimension, largest_class_dimension
@@ -14,9 +14,6 @@ from reproductions.ccdr_mc.landsat import landsat_of
 from reproductions.curves import OKABE_ITO, new_figure
 from reproductions.entry import Entry, Measurement, Printed, Setting, Task, Verdict, judge_all
 from reproductions.summary import Summary
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 DIMENSION, LOW, HIGH = "dimension", "interval from", "interval to"
 ONE_MORE = "largest class dimension + 1"
@@ -146,7 +143,6 @@ INTRINSIC_DIMENSION = Entry(
     name="intrinsic-dimension",
     title="The intrinsic dimension of each class of Landsat",
     procedure=PROCEDURE,
-    edition=1,
     tasks=list_tasks,
     run=run,
     judge=judge,

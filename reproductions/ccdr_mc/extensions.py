@@ -5,34 +5,20 @@ from __future__ import annotations
 import warnings
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.figure import Figure
 from sklearn.base import clone
 
 from labelfold.ensemble import ResampledEmbedding, align
 from labelfold.exceptions import DisconnectedGraphWarning
 from labelfold.spectral import CCDR
-from reproductions.ccdr_mc.landsat import (
-    BEST_CASE,
-    CROSS_VALIDATED,
-    HEADS,
-    Array,
-    Grid,
-    derive_gaps,
-    graph_of,
-    landsat_of,
-    list_errors,
-    search,
-    split_tasks,
-)
+from reproductions.ccdr_mc import landsat
+from reproductions.ccdr_mc.landsat import BEST_CASE, CROSS_VALIDATED, HEADS, Array, Grid, landsat_of
 from reproductions.curves import OKABE_ITO, draw_curve, name_curves, new_figure
 from reproductions.entry import Entry, Measurement, Setting, Task, Verdict, judge_all
 from reproductions.summary import Summary
 from reproductions.tables import format_estimate
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 # Test rows placed one by one, CCDR-MC eq. 19 with c = 0 (section V)
 
@@ -63,7 +49,7 @@ def run_search(task: Task, data_home: Path | None) -> list[Measurement]:
     """Choose the parameters of one head, and measure its error."""
     name, choice = str(task.setting["head"]), str(task.setting["choice"])
     data, heads = landsat_of(task, data_home), {name: (HEADS[name], GRID)}
-    return search(data, CCDR(), heads, choice=choice, transductive=False, seed=task.seed)
+    return landsat.search(data, CCDR(), heads, choice=choice, transductive=False, seed=task.seed)
 
 
 def judge_placed(summary: Summary) -> list[Verdict]:
@@ -88,7 +74,7 @@ OUT_OF_SAMPLE = Entry(
     tasks=list_searches,
     run=run_search,
     judge=judge_placed,
-    derive=derive_gaps,
+    derive=landsat.derive_gaps,
     needs_data=True,
 )
 
@@ -117,7 +103,7 @@ def list_joint(quick: bool) -> list[Task]:
     return [
         Task({**task.setting, "neighbors": k, "beta": beta}, task.seed)
         for k, beta in (SETTINGS[:1] if quick else SETTINGS)
-        for task in split_tasks(quick)
+        for task in landsat.split_tasks(quick)
     ]
 
 
@@ -126,7 +112,9 @@ def run_joint(task: Task, data_home: Path | None) -> list[Measurement]:
     data = landsat_of(task, data_home)
     n_neighbors, beta = int(task.setting["neighbors"]), float(task.setting["beta"])
     model = CCDR(14, n_neighbors=n_neighbors, beta=beta)
-    whole = model.fit(data.X, data.y_hidden, graph=graph_of(data_home, n_neighbors)).embedding_
+    whole = model.fit(
+        data.X, data.y_hidden, graph=landsat.graph_of(data_home, n_neighbors)
+    ).embedding_
     found = data.score_heads(whole[data.train], whole[data.test], {"mode": "transductive"})
     fitted, new = model.fit(data.X[data.train], data.y[data.train]).embedding_, data.X[data.test]
     found += data.score_heads(fitted, model.transform(new), {"mode": ALONE})
@@ -152,7 +140,7 @@ def judge_joint(summary: Summary) -> list[Verdict]:
             }
             if errors:
                 facts.append(errors[DEFAULT] <= errors["transductive"] + ALLOWED)
-                texts.append(f"{split} split: {list_errors(errors)}")
+                texts.append(f"{split} split: {landsat.list_errors(errors)}")
         if facts:
             claim = "Two steps come within 0.3 points of the transductive error "
             claim += f"({head}, {k} neighbours, β = {beta:g})"
@@ -164,7 +152,6 @@ JOINT_EXTENSION = Entry(
     name="joint-extension",
     title="Errors on Landsat's test rows that join the graph of a fitted map",
     procedure=JOINT_PROCEDURE,
-    edition=1,
     tasks=list_joint,
     run=run_joint,
     judge=judge_joint,
@@ -317,7 +304,6 @@ APPENDIX_3 = Entry(
     name="appendix-3",
     title="Maps of subsamples of Landsat, averaged, against the map of all rows",
     procedure=APPENDIX_PROCEDURE,
-    edition=1,
     tasks=list_subsamples,
     run=run_subsamples,
     judge=judge_subsamples,

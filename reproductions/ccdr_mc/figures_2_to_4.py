@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from labelfold.classify import LeastSquaresClassifier
 from labelfold.spectral import CCDR
@@ -27,10 +29,6 @@ from reproductions.curves import OKABE_ITO, draw_curve, name_curves, new_figure
 from reproductions.entry import Entry, Measurement, Printed, Setting, Task, Verdict, judge_all
 from reproductions.summary import Summary, mean_over_seeds
 from reproductions.tables import format_value
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 OUT_OF_SAMPLE = "out of sample"
 TRAINING = "error on training rows"

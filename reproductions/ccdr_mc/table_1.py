@@ -9,9 +9,11 @@ import copy
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -24,24 +26,12 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from labelfold.classify import LeastSquaresClassifier
 from labelfold.plotting import readable_on_white
 from labelfold.spectral import CCDR, MarginalFisherAnalysis
-from reproductions.ccdr_mc.landsat import (
-    BEST_CASE,
-    CROSS_VALIDATED,
-    N_TRAIN,
-    Grid,
-    derive_gaps,
-    landsat_of,
-    list_errors,
-    search,
-)
+from reproductions.ccdr_mc import landsat
+from reproductions.ccdr_mc.landsat import BEST_CASE, CROSS_VALIDATED, Grid, landsat_of, list_errors
 from reproductions.curves import OKABE_ITO, new_figure
 from reproductions.entry import Entry, Judgement, Measurement, Printed, Task, Verdict, judge_all
 from reproductions.summary import Summary
 from reproductions.tables import format_value
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 CLASSIFIERS = ("network", "linear", "k-NN")
 PRINTED = {
@@ -159,10 +149,7 @@ class NestedFisherAnalysis(MarginalFisherAnalysis):
 
 
 def list_tasks(quick: bool) -> list[Task]:
-    """List one task for each cell of the table, choice, and draw of folds or of the network.
-
-    All classifiers of kernel MFA share a task, since its maps are what costs.
-    """
+    """List one task for each cell, choice and draw; all cells of kernel MFA share costly maps."""
     tasks = []
     for features, classifier in GRIDS:
         is_slow = classifier == "network" or features in ("CCDR", "MFA")
@@ -204,7 +191,7 @@ def run(task: Task, data_home: Path | None) -> list[Measurement]:
         # All steps are meant to be taken, and all rows of a fold are meant to be in each.
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", "Got `batch_size`")
-        return search(
+        return landsat.search(
             data,
             embedder,
             {name: (heads[name], GRIDS[features, name]) for name in classifiers},
@@ -228,7 +215,7 @@ def make_network(n_inputs: int, *, seed: int) -> Any:
         activation="logistic",
         solver="sgd",
         alpha=0,
-        batch_size=N_TRAIN,
+        batch_size=landsat.N_TRAIN,
         learning_rate_init=0.1,
         momentum=0.9,
         nesterovs_momentum=False,
@@ -341,7 +328,7 @@ TABLE_1 = Entry(
         for features, values in PRINTED.items()
         for classifier, value in zip(CLASSIFIERS, values, strict=True)
     ),
-    derive=derive_gaps,
+    derive=landsat.derive_gaps,
     draw=draw,
     needs_data=True,
     why=(

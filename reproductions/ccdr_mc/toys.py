@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -22,10 +24,6 @@ from reproductions.curves import OKABE_ITO
 from reproductions.entry import Entry, Measurement, Setting, Task, Verdict, judge_all
 from reproductions.summary import Summary
 from reproductions.tables import format_estimate, format_value
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
 Classes = NDArray[np.int64]
@@ -159,8 +157,6 @@ def judge_long(summary: Summary) -> list[Verdict]:
 
 def draw_long(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw the first draw with its axes, and what is left of it on each direction."""
-    from matplotlib.figure import Figure
-
     drawn = LongClasses.of(Task({"length": LONG}, 0))
     directions = find_directions(drawn)
     figure = Figure(figsize=(12.0, 5.6), dpi=100, layout="constrained")
@@ -210,7 +206,6 @@ FIGURE_1 = Entry(
     name="figure-1",
     title="One direction of two long classes, by PCA, LDA and MFA",
     procedure=LONG_PROCEDURE,
-    edition=1,
     tasks=list_long,
     run=run_long,
     judge=judge_long,
@@ -340,8 +335,6 @@ def judge_circles(summary: Summary) -> list[Verdict]:
 
 def draw_circles(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw the first circles with few labels, and three maps of each."""
-    from matplotlib.figure import Figure
-
     figure = Figure(figsize=(14.0, 7.4), dpi=100, layout="constrained")
     panels = figure.subplots(len(NOISES), 1 + len(OTHER_MAPS))
     for row, noise in zip(panels, NOISES, strict=True):
@@ -376,7 +369,6 @@ CIRCLES = Entry(
     name="circles",
     title="Errors of a linear head on maps of two concentric circles",
     procedure=CIRCLES_PROCEDURE,
-    edition=1,
     tasks=list_circles,
     run=run_circles,
     judge=judge_circles,

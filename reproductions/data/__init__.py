@@ -1,4 +1,7 @@
-"""Loaders for the papers' public data sets: they read files that the user has, and check them."""
+"""Loaders for the papers' public data sets: they read files that the user has, and check them.
+
+`data_home` is the folder of the files, as the module `files` explains.
+"""
 
 from reproductions.data.alphadigits import load_alphadigits
 from reproductions.data.landsat import load_landsat

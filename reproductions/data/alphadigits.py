@@ -38,29 +38,11 @@ NUMPY_FILE = DataFile(
 def load_alphadigits(
     *, data_home: str | os.PathLike[str] | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.object_]]:
-    """Load the Binary Alphadigits: small black and white images of digits and capital letters.
+    """Load the Binary Alphadigits: 39 black and white images for each of 36 digits and capitals.
 
-    There are 39 images of 20 x 16 pixels for each of 36 classes.
-
-    Parameters
-    ----------
-    data_home : str or path-like, default=None
-        Folder that holds `binaryalphadigs.mat`, the original, or `binaryalphadigs.npz`, made of it
-        (see Notes), plain or packed with gzip. By default the one that the environment variable
-        LABELFOLD_DATA names.
-
-    Returns
-    -------
-    X : ndarray of shape (1404, 320)
-        Pixels, 0 or 1, an image per row: the 16 pixels of its top line first.
-        `X.reshape(-1, 20, 16)` gives the images.
-
-    y : ndarray of shape (1404,)
-        The characters "0" to "9" and "A" to "Z", as strings (dtype object).
-
-    Notes
-    -----
-    The rows are sorted by class, 39 of "0" first and 39 of "Z" last.
+    Returned are the pixels, 0 or 1, in an array of shape (1404, 320) whose `reshape(-1, 20, 16)`
+    gives the images, and the characters as strings (dtype object), sorted: 39 of "0" first, 39 of
+    "Z" last.
 
     The classes "0" and "O" are one and the same 39 images, in the same order, so no method can tell
     them apart from the pixels. Two images of "0" are equal, hence two of "O", and two of "7": 1,363

@@ -32,22 +32,9 @@ def load_landsat(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Load the Landsat Satellite data: 3 x 3 pixels in 4 spectral bands, and the kind of soil.
 
-    Parameters
-    ----------
-    subset : {"all", "train", "test"}, default="all"
-        The 4,435 training rows, the 2,000 test rows, or the former followed by the latter.
-
-    data_home : str or path-like, default=None
-        Folder that holds the files `sat.trn` and `sat.tst`, plain or packed with gzip. By default
-        the one that the environment variable LABELFOLD_DATA names.
-
-    Returns
-    -------
-    X : ndarray of shape (n_samples, 36)
-        Pixel values from 0 to 255, as floats.
-
-    y : ndarray of shape (n_samples,)
-        Classes as in the file, 1 to 5 and 7; the data set has no class 6.
+    There are 4,435 training rows and 2,000 test rows; "all" is the former followed by the latter.
+    Returned are 36 pixel values from 0 to 255 per row, as floats, and the classes as in the file, 1
+    to 5 and 7; the data set has no class 6.
     """
     if subset not in ("all", *FILES):
         raise InputError(f"subset={subset!r} is unknown: give 'all', 'train' or 'test'.")

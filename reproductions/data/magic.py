@@ -26,34 +26,15 @@ def load_magic(
     """Load the MAGIC Gamma Telescope data: shapes of simulated showers, and their cause.
 
     Each row describes the image that a shower of particles in the atmosphere leaves in the camera
-    of a Cherenkov telescope [1]_, by an ellipse fitted to it.
+    of a Cherenkov telescope, by an ellipse fitted to it: R. K. Bock et al., "Methods for
+    multidimensional event classification: a case study using images from a Cherenkov gamma-ray
+    telescope", Nuclear Instruments and Methods in Physics Research A 516, 2004.
 
-    Parameters
-    ----------
-    data_home : str or path-like, default=None
-        Folder that holds the file `magic04.data`, plain or packed with gzip. By default the one
-        that the environment variable LABELFOLD_DATA names.
-
-    Returns
-    -------
-    X : ndarray of shape (19020, 10)
-        The columns fLength, fWidth, fSize, fConc, fConc1, fAsym, fM3Long, fM3Trans, fAlpha and
-        fDist, in units as in the file.
-
-    y : ndarray of shape (19020,)
-        "g" for a gamma ray, the signal, and "h" for a hadron, the background, as strings (dtype
-        object).
-
-    Notes
-    -----
-    The rows are sorted by class, 12,332 of "g" before 6,688 of "h", and 115 rows occur twice. The
-    standard deviations of the features lie between 0.1 and 75, so distances ask for scaling first.
-
-    References
-    ----------
-    .. [1] R. K. Bock et al., "Methods for multidimensional event classification: a case study using
-       images from a Cherenkov gamma-ray telescope", Nuclear Instruments and Methods in Physics
-       Research A 516, 2004.
+    Returned are the columns fLength, fWidth, fSize, fConc, fConc1, fAsym, fM3Long, fM3Trans, fAlpha
+    and fDist, in units as in the file, and the classes as strings (dtype object): 12,332 rows of
+    "g", a gamma ray, the signal, before 6,688 of "h", a hadron, the background; 115 rows occur
+    twice. The standard deviations of the features lie between 0.1 and 75, so distances ask for
+    scaling first.
     """
     lines = FILE.read(data_home).decode("ascii").splitlines()
     table = np.loadtxt(lines, dtype=str, delimiter=",", ndmin=2)

@@ -15,37 +15,26 @@ from numpy.typing import NDArray
 from labelfold.exceptions import InputError
 from reproductions.data.files import DataFile
 
+CHECKSUMS = {
+    "train-images-idx3-ubyte": "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
+    "train-labels-idx1-ubyte": "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
+    "t10k-images-idx3-ubyte": "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
+    "t10k-labels-idx1-ubyte": "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
+}
 
-def _file(name: str, sha256: str) -> DataFile:
+
+def _file(name: str) -> DataFile:
     origin = (
         f"Get {name}.gz of MNIST (LeCun, Cortes, Burges: the MNIST database of handwritten "
         f"digits) and put it into the folder as mnist-{name}.gz."
     )
-    return DataFile(f"mnist-{name}", sha256, origin)
+    return DataFile(f"mnist-{name}", CHECKSUMS[name], origin)
 
 
 # Images and labels of each subset.
 FILES = {
-    "train": (
-        _file(
-            "train-images-idx3-ubyte",
-            "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
-        ),
-        _file(
-            "train-labels-idx1-ubyte",
-            "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
-        ),
-    ),
-    "test": (
-        _file(
-            "t10k-images-idx3-ubyte",
-            "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
-        ),
-        _file(
-            "t10k-labels-idx1-ubyte",
-            "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
-        ),
-    ),
+    "train": (_file("train-images-idx3-ubyte"), _file("train-labels-idx1-ubyte")),
+    "test": (_file("t10k-images-idx3-ubyte"), _file("t10k-labels-idx1-ubyte")),
 }
 
 
@@ -54,25 +43,9 @@ def load_mnist(
     *,
     data_home: str | os.PathLike[str] | None = None,
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Load MNIST's images of handwritten digits.
+    """Load MNIST's 60,000 training or 10,000 test images of handwritten digits.
 
-    Parameters
-    ----------
-    subset : {"train", "test"}, default="train"
-        The 60,000 training images or the 10,000 test images.
-
-    data_home : str or path-like, default=None
-        Folder that holds the idx files, named `mnist-train-images-idx3-ubyte.gz`,
-        `mnist-train-labels-idx1-ubyte.gz`, and the same with `t10k` for `train`. By default the
-        one that the environment variable LABELFOLD_DATA names.
-
-    Returns
-    -------
-    X : ndarray of shape (n_samples, 784)
-        Pixels from 0 to 255 (uint8), an image per row.
-
-    y : ndarray of shape (n_samples,)
-        The digits.
+    Returned are the 784 pixels of each image, from 0 to 255 (uint8), and the digits.
     """
     if subset not in FILES:
         raise InputError(f"subset={subset!r} is unknown: give 'train' or 'test'.")

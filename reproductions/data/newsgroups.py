@@ -41,24 +41,9 @@ def load_newsgroups(
 ) -> tuple[list[str], StringArray]:
     """Load the articles of 20 Newsgroups in its original version, without their headers.
 
-    Parameters
-    ----------
-    data_home : str or path-like, default=None
-        Folder that holds `20newsgroups-19997.jsonl`, plain or packed with gzip. By default the one
-        that the environment variable LABELFOLD_DATA names.
-
-    Returns
-    -------
-    texts : list of str
-        The bodies of the 19,997 articles, sorted by group and number; 41 of them are blank.
-
-    y : ndarray of shape (n_samples,)
-        The newsgroup of each article, as strings (dtype object).
-
-    Notes
-    -----
-    An article posted to several groups stands in each of them, with a different label: the 19,997
-    articles have 19,334 different bodies.
+    Returned are the bodies of the 19,997 articles, sorted by group and number, 41 of them blank,
+    and their newsgroups as strings (dtype object). An article posted to several groups stands in
+    each of them, with a different label: the articles have 19,334 different bodies.
     """
     # Split as bytes: the lines of a str also end at separators that may stand inside a JSON string.
     articles = [json.loads(line) for line in FILE.read(data_home).splitlines()]
@@ -72,38 +57,14 @@ def load_newsgroups_vectorized(
     n_words: int = 6000,
     data_home: str | os.PathLike[str] | None = None,
 ) -> tuple[sp.csr_array, StringArray, StringArray, IntArray]:
-    """Load 20 Newsgroups as word frequencies, prepared as by Belkin and Niyogi [1]_.
+    """Load 20 Newsgroups as word frequencies, as in section 5.2 of Belkin and Niyogi, 2002.
 
     The `n_stop_words` most frequent words are left out and the next `n_words` counted. The counts
     of an article are divided by their sum, and articles without any of these words are left out.
+    Returned are the frequencies, whose rows sum to 1 (19,927 rows with the default numbers), the
+    newsgroup of each row, the words that the columns count, the most frequent first, and where the
+    articles left stand among those of `load_newsgroups`, ascending.
 
-    Parameters
-    ----------
-    n_stop_words : int, default=500
-        How many of the most frequent words are not counted.
-
-    n_words : int, default=6000
-        How many words are counted.
-
-    data_home : str or path-like, default=None
-        Folder of the file, as in `load_newsgroups`.
-
-    Returns
-    -------
-    X : csr_array of shape (n_samples, n_words)
-        Word frequencies; each row sums to 1. With the default numbers 19,927 rows are left.
-
-    y : ndarray of shape (n_samples,)
-        The newsgroup of each row, as strings (dtype object).
-
-    vocabulary : ndarray of shape (n_words,)
-        The words that the columns count, the most frequent first (dtype object).
-
-    rows : ndarray of shape (n_samples,)
-        Where the articles left stand among those of `load_newsgroups`, ascending.
-
-    Notes
-    -----
     A word is a run of at least two of the letters a to z in the text in lower case. The frequency
     of a word is the number of times that it stands in all the texts together; words of the same
     frequency are ranked alphabetically.
@@ -112,11 +73,6 @@ def load_newsgroups_vectorized(
     it does not print. Ranking words by the number of articles that hold them instead leaves 19,930
     articles and shares 5,303 of the 6,000 words. Words that tell groups apart, such as "god" and
     "windows", are among the 500 most frequent either way.
-
-    References
-    ----------
-    .. [1] M. Belkin and P. Niyogi, "Using manifold structure for partially labelled
-       classification", NIPS 2002, section 5.2.
     """
     texts, groups = load_newsgroups(data_home=data_home)
     X, vocabulary, rows = word_frequencies(texts, n_stop_words=n_stop_words, n_words=n_words)

@@ -1,7 +1,5 @@
 """Vasiloglou, Gray and Anderson, "Learning isometric separation maps", 2009."""
 
-from __future__ import annotations
-
 from reproductions.entry import NO_NUMBERS, Item, Paper
 from reproductions.ism.figure_1_separation import SEPARATION
 from reproductions.ism.figure_1_unfolding import UNFOLDING
@@ -9,8 +7,6 @@ from reproductions.ism.figure_5 import FIGURE_5
 from reproductions.ism.figures_2_to_4 import FIGURE_2, FIGURE_4
 from reproductions.ism.magic_tables import FEW_LABELS, MANY_LABELS
 from reproductions.ism.toys import TOYS
-
-__all__ = ["PAPER"]
 
 MAPS, MACHINES = {"part": "grid"}, {"part": "machines"}
 OF_MAPS = "scores of separation maps on MAGIC with"

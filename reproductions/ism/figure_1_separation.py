@@ -5,9 +5,11 @@ from __future__ import annotations
 import warnings
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from labelfold.exceptions import InfeasibleMapWarning
 from labelfold.semidefinite import IsometricSeparationMap, find_least_rank
@@ -16,12 +18,6 @@ from reproductions.entry import OF_THE_TEXT, Entry, Printed, Setting, Verdict, j
 from reproductions.ism import rolls
 from reproductions.ism.rolls import FLAT, ISM, OBJECTIVES, SQUARED, TRIVIAL, Roll, mean_of
 from reproductions.summary import Summary
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-__all__ = ["SEPARATION"]
 
 N_POINTS, N_DRAWS = 1500, 3
 N_POINTS_QUICK = 200
@@ -273,8 +269,6 @@ def _judge_trivial(summary: Summary) -> Verdict:
 
 def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw both maps of the first roll in space, beside them decision coordinates and spectra."""
-    from matplotlib.figure import Figure
-
     task = Task(summary.rows[0].setting, 0)
     roll = Roll.draw(task)
     names = rolls.OBJECTIVE_NAMES
@@ -344,7 +338,6 @@ SEPARATION = Entry(
     name="figure-1-separation",
     title="The Swiss roll with two classes, mapped so that a plane parts them (panels e to h)",
     procedure=PROCEDURE,
-    edition=1,
     tasks=list_tasks,
     run=run,
     judge=judge,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from sklearn.decomposition import PCA
 from sklearn.manifold import Isomap
 
@@ -15,12 +16,6 @@ from reproductions.ism import rolls
 from reproductions.ism.rolls import ANGLES, KEPT, NEIGHBORS, UNFOLDING_RANK, UNFOLDINGS, Roll
 from reproductions.summary import Summary
 from reproductions.tables import format_estimate, format_value
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-__all__ = ["UNFOLDING"]
 
 N_POINTS, N_DRAWS = 1500, 5
 N_POINTS_QUICK = 400
@@ -215,8 +210,6 @@ def _judge_classes(summary: Summary) -> Verdict:
 
 def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw the first roll and the spectra above, and below the maps of both unfoldings."""
-    from matplotlib.figure import Figure
-
     roll = Roll.draw(Task({"points": summary.values_of("points")[0]}, 0))
     # A row for each of KEPT, the paper's program first.
     models = [[rolls.unfold(roll.X, name, kept, 0) for name in UNFOLDINGS] for kept in KEPT]
@@ -273,7 +266,6 @@ UNFOLDING = Entry(
     name="figure-1-unfolding",
     title="The Swiss roll unfolded by MVU and MFNU (panels a to d)",
     procedure=PROCEDURE,
-    edition=1,
     tasks=list_tasks,
     run=run,
     judge=judge,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from sklearn.svm import SVC
 
 from labelfold.exceptions import InfeasibleMapWarning
@@ -16,12 +17,6 @@ from reproductions.entry import Entry, Measurement, Task, Verdict, judge_if
 from reproductions.ism import rolls
 from reproductions.ism.rolls import ISM, SEPARABLE, Array, Classes, mean_of
 from reproductions.summary import Summary
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-__all__ = ["FIGURE_5"]
 
 N_POINTS, N_DRAWS, N_DRAWS_QUICK = 150, 10, 3
 N_STRETCHES = 4
@@ -111,8 +106,6 @@ def judge(summary: Summary) -> list[Verdict]:
 
 def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw the first curve above, the fold and the machine's curve below."""
-    from matplotlib.figure import Figure
-
     X, y = draw_curve(0)
     figure = Figure(figsize=(12.0, 6.8), dpi=100, layout="constrained")
     grid = figure.add_gridspec(2, 4)
@@ -145,7 +138,6 @@ FIGURE_5 = Entry(
     name="figure-5",
     title="A curve of two classes, folded about a line or parted by a curve",
     procedure=PROCEDURE,
-    edition=1,
     tasks=list_tasks,
     run=run,
     judge=judge,

@@ -6,9 +6,10 @@ import warnings
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 from sklearn.exceptions import ConvergenceWarning
 
 from labelfold.semidefinite import MaximumVarianceUnfolding
@@ -18,11 +19,6 @@ from reproductions.ism import rolls
 from reproductions.ism.rolls import FLAT, ISM, OBJECTIVES, SQUARED, TRIVIAL, Roll, mean_of
 from reproductions.summary import Summary
 from reproductions.tables import format_estimate
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-__all__ = ["FIGURE_2", "FIGURE_4"]
 
 N_POINTS, N_DRAWS = 1500, 3
 N_POINTS_QUICK = 250
@@ -267,8 +263,6 @@ def _judge_low_ranks(summary: Summary) -> Verdict:
 
 def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw the first roll, MVU's map of it, two decision axes of each ISM map, and the spectra."""
-    from matplotlib.figure import Figure
-
     task = Task(summary.rows[0].setting, 0)
     roll, margin = Roll.draw(task), MARGINS[str(task.setting["classes"])][1]
     spectra = {}
@@ -317,7 +311,6 @@ FIGURE_2 = Entry(
     name="figure-2-bands",
     title="Three classes in bands, mapped to 12 dimensions (Fig. 2, and Fig. 3 right)",
     procedure=PROCEDURE_2,
-    edition=1,
     tasks=partial(list_tasks, BANDS),
     run=run,
     judge=judge,
@@ -329,7 +322,6 @@ FIGURE_4 = Entry(
     name="figure-4-random",
     title="Three random classes, mapped to 12 dimensions (Fig. 4, and Fig. 3 left)",
     procedure=PROCEDURE_4,
-    edition=1,
     tasks=partial(list_tasks, RANDOM),
     run=run,
     judge=judge,

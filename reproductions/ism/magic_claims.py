@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from scipy.stats import spearmanr
 
 from reproductions.curves import OKABE_ITO, new_figure
@@ -16,10 +17,6 @@ from reproductions.ism import magic
 from reproductions.ism.magic import BEST_CASE, HARD, MAPS, QUANTILE, RAW, SOFT, STANDARDISED
 from reproductions.summary import Summary, SummaryRow
 from reproductions.tables import format_estimate
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 CLEAR, SLIGHT = 0.5, 0.2  # of a rank correlation
 SOURCES = {HARD: "text, section 5", SOFT: "not in the paper, whose labels are hard"}
@@ -123,14 +120,11 @@ def _judge_kernels(summary: Summary) -> Iterator[Verdict]:
 
 
 def _judge_linear(summary: Summary, why: str) -> Iterator[Verdict]:
-    """Judge whether every map is better than the linear machine.
-
-    The polynomial of degree 1 is linear too, and trains on raw features, where the linear kernel
-    exhausts its steps.
-    """
+    """Judge whether every map is better than the linear machine, by either of its kernels."""
     for labels, features in MAPS.items():
         cells = _scores(summary, part="grid", labels=labels)
         common: Setting = {"part": "machines", "features": features, "choice": BEST_CASE}
+        # A polynomial of degree 1 trains where the linear kernel exhausts its steps.
         linear = _highest(
             _scores(summary, kernel="linear", **common)
             + _scores(summary, kernel="polynomial", parameter=1.0, **common)

@@ -12,8 +12,6 @@ from reproductions.ism import magic
 from reproductions.ism.magic import FEATURES, HARD, MAPS, QUANTILE, RAW, SOFT, STANDARDISED, Magic
 from reproductions.ism.magic_claims import draw, judge
 
-__all__ = ["FEW_LABELS", "MANY_LABELS"]
-
 Scores = dict[int, dict[int, float]]  # by neighbors and dimension
 MachineScores = dict[str, dict[float, float]]  # by kernel and its parameter
 
@@ -230,7 +228,6 @@ FEW_LABELS = Entry(
     name="tables-1-and-2",
     title="MAGIC with 50 labels: separation maps and support vector machines",
     procedure=PROCEDURE_FEW,
-    edition=1,
     tasks=list_few,
     run=run,
     judge=partial(

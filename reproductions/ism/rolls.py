@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from matplotlib.axes import Axes
 from numpy.typing import NDArray
 from scipy.linalg import orthogonal_procrustes
 
@@ -26,9 +27,6 @@ from reproductions.ccdr_2005.figures_1_and_2 import is_separable
 from reproductions.curves import OKABE_ITO
 from reproductions.entry import Measurement, Setting, Task
 from reproductions.summary import Summary
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Array = NDArray[np.float64]
 Classes = NDArray[np.int64]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import dijkstra
 from sklearn.datasets import make_moons
@@ -23,11 +24,6 @@ from reproductions.ism import rolls
 from reproductions.ism.rolls import Array, Classes
 from reproductions.summary import Summary, paired_difference
 from reproductions.tables import format_difference, format_estimate
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-__all__ = ["TOYS"]
 
 MOONS, ROLL = "half-moons", "roll"
 # Points and draws of each toy.
@@ -185,8 +181,6 @@ def _judge_paths(summary: Summary, toys: list[str]) -> Verdict:
 
 def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw both toys of the first draw as they are, by an SVM and by ISM."""
-    from matplotlib.figure import Figure
-
     figure = Figure(figsize=(14.0, 5.2), dpi=100, layout="constrained")
     panels = figure.subplots(2, 3, sharex="row", sharey="row", height_ratios=[2.2, 1.0])
     sizes = {row.setting["toy"]: row.setting["points"] for row in summary.rows}
@@ -214,7 +208,6 @@ TOYS = Entry(
     name="toys",
     title="Half-moons and a roll with one label a class (section 5)",
     procedure=PROCEDURE,
-    edition=1,
     tasks=list_tasks,
     run=run,
     judge=judge,

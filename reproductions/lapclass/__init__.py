@@ -1,7 +1,5 @@
 """Belkin and Niyogi, "Using manifold structure for partially labelled classification", 2002."""
 
-from __future__ import annotations
-
 from reproductions.entry import NO_NUMBERS, Item, Paper
 from reproductions.lapclass.figure_1 import FIGURE_1
 from reproductions.lapclass.figure_2 import FIGURE_2
@@ -9,10 +7,8 @@ from reproductions.lapclass.figure_3 import FIGURE_3
 
 PAPER = Paper(
     name="lapclass",
-    citation=(
-        "M. Belkin and P. Niyogi, Using manifold structure for partially labelled classification, "
-        "NIPS 2002."
-    ),
+    citation="M. Belkin and P. Niyogi, Using manifold structure for partially labelled "
+    "classification, NIPS 2002.",
     entries=(FIGURE_1, FIGURE_2, FIGURE_3),
     items=(
         Item("Fig. 1", "two classes on a closed curve, and their Laplacian map", ("figure-1",)),

@@ -221,7 +221,6 @@ FIGURE_1 = Entry(
     name="figure-1",
     title="Two classes on a closed curve, and a point between two arms",
     procedure=PROCEDURE,
-    edition=1,
     tasks=list_tasks,
     run=run,
     judge=judge,

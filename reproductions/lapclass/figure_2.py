@@ -15,23 +15,11 @@ from sklearn.decomposition import PCA
 from reproductions.curves import OKABE_ITO
 from reproductions.data import load_mnist
 from reproductions.entry import Entry, Measurement, Setting, Task, Verdict, judge_if
+from reproductions.lapclass import rules
 from reproductions.lapclass.error_curves import Rows, draw_panels, judge_order, rows_by_labels
 from reproductions.lapclass.nearest import measure_nearest
 from reproductions.lapclass.points import Points, measure_draws, n_draws
-from reproductions.lapclass.rules import (
-    BEST_K,
-    CHOSEN_K,
-    CHOSEN_PENALTY,
-    GEODESIC,
-    LAPLACIAN,
-    NEAREST,
-    PAPERS_RULE,
-    SPREADING,
-    label_by_geodesic,
-    label_by_spreading,
-    make_model,
-    measure_laplacian,
-)
+from reproductions.lapclass.rules import GEODESIC, LAPLACIAN, NEAREST, PAPERS_RULE, SPREADING
 from reproductions.summary import Summary, judge_below, paired_difference
 from reproductions.tables import format_difference, format_estimate, format_value
 
@@ -116,21 +104,21 @@ def _measure(
         return measure_nearest(samples, numbers, setting=setting)
     measurements = []
     for sample in samples:
-        graph = make_model().build_graph(sample.X)
+        graph = rules.make_model().build_graph(sample.X)
         if rule == LAPLACIAN:
             penalised = tuple(number for number in numbers if number <= MOST_PENALISED)
-            measurements += measure_laplacian(
+            measurements += rules.measure_laplacian(
                 sample, graph, numbers, setting=setting, penalised=penalised
             )
             continue
         for number in numbers:
             about = {**setting, "labels": number}
             if rule == GEODESIC:
-                label = partial(label_by_geodesic, graph, sample)
+                label = partial(rules.label_by_geodesic, graph, sample)
                 measurements += measure_draws(sample, number, label, about)
                 continue
             for alpha in ALPHAS:
-                spread = partial(label_by_spreading, graph, sample, alpha=alpha)
+                spread = partial(rules.label_by_spreading, graph, sample, alpha=alpha)
                 choice = {**about, "choice": f"α = {alpha:g}"}
                 measurements += measure_draws(sample, number, spread, choice)
     return measurements
@@ -149,16 +137,16 @@ def judge(summary: Summary) -> list[Verdict]:
     sizes = sorted(int(size) for size in summary.values_of("points"))
     curve = partial(rows_by_labels, summary)
     laplacian = {n: curve(points=n, rule=LAPLACIAN, choice=PAPERS_RULE) for n in sizes}
-    nearest = {n: curve(points=n, rule=NEAREST, choice=BEST_K) for n in sizes}
+    nearest = {n: curve(points=n, rule=NEAREST, choice=rules.BEST_K) for n in sizes}
     verdicts = [*_compare_sizes(laplacian), *_almost_all_labeled(laplacian, nearest)]
     if ALL in sizes:
-        honest = curve(points=ALL, rule=NEAREST, choice=CHOSEN_K)
-        chosen = curve(points=ALL, rule=LAPLACIAN, choice=CHOSEN_PENALTY)
-        rules = laplacian[ALL], nearest[ALL]
+        honest = curve(points=ALL, rule=NEAREST, choice=rules.CHOSEN_K)
+        chosen = curve(points=ALL, rule=LAPLACIAN, choice=rules.CHOSEN_PENALTY)
+        both = laplacian[ALL], nearest[ALL]
         verdicts = [
-            _nearly_as_good(*rules, honest, chosen),
-            _slightly_better(*rules, honest, chosen),
-            _improvement(*rules),
+            _nearly_as_good(*both, honest, chosen),
+            _slightly_better(*both, honest, chosen),
+            _improvement(*both),
             *verdicts,
             *_compare_rules(summary, laplacian[ALL], chosen),
         ]
@@ -178,14 +166,14 @@ def draw(summary: Summary, data_home: Path | None = None) -> Figure:
         (setting(LAPLACIAN, PAPERS_RULE, size), f"{size:,} points", color)
         for size, color in zip((ALL, MANY, FEW), (blue, green, sky), strict=True)
     ]
-    first.append((setting(NEAREST, BEST_K), "best k-NN", vermillion))
+    first.append((setting(NEAREST, rules.BEST_K), "best k-NN", vermillion))
     second = [
         (setting(LAPLACIAN, PAPERS_RULE), "Laplacian", blue),
-        (setting(LAPLACIAN, CHOSEN_PENALTY), "Laplacian, penalty chosen", purple),
+        (setting(LAPLACIAN, rules.CHOSEN_PENALTY), "Laplacian, penalty chosen", purple),
         (setting(GEODESIC), "geodesic", green),
         (setting(SPREADING, "α = 0.99"), "LabelSpreading, α = 0.99", orange),
         (setting(SPREADING, "α = 0.2"), "LabelSpreading, α = 0.2", black),
-        (setting(NEAREST, CHOSEN_K), "k-NN, k chosen", vermillion),
+        (setting(NEAREST, rules.CHOSEN_K), "k-NN, k chosen", vermillion),
     ]
     panels = {
         "As in the paper: Laplacian classifier and best k-NN": first,
@@ -311,7 +299,6 @@ FIGURE_2 = Entry(
     name="figure-2",
     title="Errors on MNIST against the number of labelled points",
     procedure=PROCEDURE,
-    edition=1,
     tasks=list_tasks,
     run=run,
     judge=judge,

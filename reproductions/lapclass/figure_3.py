@@ -25,17 +25,11 @@ from reproductions.entry import (
     Verdict,
     judge_if,
 )
+from reproductions.lapclass import rules
 from reproductions.lapclass.error_curves import Rows, draw_panels, judge_order, rows_by_labels
 from reproductions.lapclass.nearest import measure_nearest
 from reproductions.lapclass.points import Points, n_draws
-from reproductions.lapclass.rules import (
-    BEST_K,
-    LAPLACIAN,
-    NEAREST,
-    PAPERS_RULE,
-    make_model,
-    measure_laplacian,
-)
+from reproductions.lapclass.rules import BEST_K, LAPLACIAN, NEAREST, PAPERS_RULE
 from reproductions.summary import Summary, paired_difference
 from reproductions.tables import format_difference
 
@@ -96,9 +90,9 @@ def run(task: Task, data_home: Path | None) -> list[Measurement]:
     for sample in samples:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", HubnessWarning)  # rows of their own tell of hubs
-            graph = make_model(metric=metric).build_graph(sample.X)
+            graph = rules.make_model(metric=metric).build_graph(sample.X)
         measurements += _describe(graph, n_left, draw=min(sample.orders))
-        measurements += measure_laplacian(sample, graph, numbers, setting={})
+        measurements += rules.measure_laplacian(sample, graph, numbers, setting={})
     return measurements
 
 

@@ -106,10 +106,7 @@ def _try(search: NearestLabeled, part: LabeledPart) -> Trial:
 
 
 def vote(classes: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Return the most frequent among the first 1, 2, ... classes of every row.
-
-    Of classes that are equally frequent the smallest counts, as for scikit-learn's k-NN.
-    """
+    """Return the most frequent, then smallest, among the first 1, 2, ... classes of every row."""
     n, k = classes.shape
     counts = np.zeros((n, int(classes.max()) + 1), dtype=np.int16)
     winners = np.empty((n, k), dtype=np.intp)

@@ -47,10 +47,7 @@ def measure_laplacian(
     setting: Setting,
     penalised: tuple[int, ...] = (),
 ) -> list[Measurement]:
-    """Measure the Laplacian classifier's errors with eigenvectors that are computed once.
-
-    For the numbers of labels in `penalised` a penalty on rough functions is tried as well.
-    """
+    """Measure errors on eigenvectors computed once, for some numbers with a penalty too."""
     metric = str(graph.recipe.metric)
     most = max(round(SHARE * max(numbers_of_labels)), FEWEST)
     basis = make_model(metric=metric).build_basis(sample.X, most, graph=graph)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import cdist, pdist
@@ -18,10 +20,6 @@ from reproductions.entry import Entry, Measurement, Setting, Task, Verdict, judg
 from reproductions.ssde.maps import DEFAULT_SPREAD, K_NEAREST, SLLE, SPREADS, SSDE, Array, fit_map
 from reproductions.summary import Summary, SummaryRow
 from reproductions.tables import format_estimate, format_value
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Classes = NDArray[np.int64]
 
@@ -145,11 +143,7 @@ def run(task: Task, data_home: Path | None) -> list[Measurement]:
 
 
 def groups_apart(places: Array, y: Classes) -> float:
-    """Return the share of classes that are groups of their own.
-
-    Such a class is farther from every other point than any gap within it is wide: joining nearest
-    points first, one would put it together before anything else is added.
-    """
+    """Return the share of classes that are farther from all others than any gap within is wide."""
     found = []
     for value in np.unique(y):
         own, others = places[y == value], places[y != value]
@@ -292,8 +286,6 @@ NAMES = {BANDS: "four bands", RANDOM: "classes drawn at random"}
 
 def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw the first roll of each kind with three maps, and what spread does to it."""
-    from matplotlib.figure import Figure
-
     n_points = max(int(size) for size in summary.values_of("points"))
     figure = Figure(figsize=(15.0, 13.8), dpi=100, layout="constrained")
     parts = figure.subfigures(4, 1, squeeze=False, height_ratios=[1.1, 1.0, 1.1, 1.0])[:, 0]
@@ -349,7 +341,6 @@ FIGURE_1 = Entry(
     name="figure-1",
     title="Four classes on a roll, mapped into the plane by SLLE and by SSDE",
     procedure=PROCEDURE,
-    edition=1,
     tasks=list_tasks,
     run=run,
     judge=judge,

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
@@ -15,27 +17,10 @@ from labelfold.extend import KernelRegression
 from labelfold.plotting import class_styles, readable_on_white
 from reproductions.curves import OKABE_ITO, draw_curve, name_curves, new_figure
 from reproductions.entry import Entry, Measurement, Setting, Task, Verdict, judge_all, judge_if
-from reproductions.ssde.maps import (
-    DEFAULT_SPREAD,
-    MERGED,
-    PLAIN_SLLE,
-    PRECISION,
-    SDE,
-    SLLE,
-    SPREADS,
-    SSDE,
-    Array,
-    Names,
-    Split,
-    fit_map,
-    map_images,
-)
+from reproductions.ssde import maps
+from reproductions.ssde.maps import PRECISION, SDE, SLLE, SSDE, Array, Names, Split
 from reproductions.summary import Summary, SummaryRow, mean_over_seeds, paired_difference
 from reproductions.tables import format_difference, format_estimate
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 BEST_CASE, CROSS_VALIDATED = "best case", "cross-validated"
 RAW, CONTROL = "raw pixels", "one-hot control"
@@ -47,15 +32,15 @@ N_CHARACTERS, N_CHARACTERS_QUICK = 36, 10
 DIMENSIONS = (2, 5, 10, 15, 20, 25, 30, 40, 50, 60)
 # What is varied of each method, and the values.
 VARIED: dict[str, tuple[str, tuple[float, ...]]] = {
-    SSDE: ("spread", SPREADS),
+    SSDE: ("spread", maps.SPREADS),
     SDE: ("n_neighbors", (4, 8)),
     SLLE: ("alpha", (0.1, 0.3, 0.5, 1.0)),
-    PLAIN_SLLE: ("alpha", (0.5, 1.0)),
+    maps.PLAIN_SLLE: ("alpha", (0.5, 1.0)),
 }
 FIXED: dict[str, dict[str, Any]] = {
     SSDE: {"n_neighbors": 4},
     SLLE: {"n_neighbors": 12},
-    PLAIN_SLLE: {"n_neighbors": 12},
+    maps.PLAIN_SLLE: {"n_neighbors": 12},
 }
 CHOSEN_AT, N_FOLDS = 30, 3
 
@@ -132,10 +117,10 @@ def measure_map(split: Split, method: str, task: Task) -> list[Measurement]:
     if method in VARIED:
         name, _ = VARIED[method]
         parameters = {**parameters, name: task.setting[name]}
-    model, places, new_places, numbers = map_images(
+    model, places, new_places, numbers = maps.map_images(
         method, split, max(DIMENSIONS), task.seed, **parameters
     )
-    merged = method == SLLE or task.setting.get("spread") == DEFAULT_SPREAD
+    merged = method == SLLE or task.setting.get("spread") == maps.DEFAULT_SPREAD
     measured = []
     for d in DIMENSIONS:
         predicted = split.nearest(places[:, :d], new_places[:, :d])
@@ -175,7 +160,7 @@ def search(split: Split, method: str, seed: int | None) -> list[Measurement]:
         for kept, left in folds:
             part = Split(split.X[kept], split.y[kept], split.X[left], split.y[left])
             parameters = {**FIXED[method], name: value}
-            _, places, new_places, _ = map_images(method, part, CHOSEN_AT, seed, **parameters)
+            _, places, new_places, _ = maps.map_images(method, part, CHOSEN_AT, seed, **parameters)
             n_right += len(left) * part.score(part.nearest(places, new_places))
         scores.append(n_right / len(split.y))
     chosen = Measurement(values[int(np.argmax(scores))], {}, f"chosen {name}", unit="choice")
@@ -188,7 +173,7 @@ def search(split: Split, method: str, seed: int | None) -> list[Measurement]:
 def derive(summary: Summary) -> list[SummaryRow]:
     """Make the rows of the chosen parameter, split by split, and of the best case."""
     derived = []
-    for method, measure, dimension in product(VARIED, (PRECISION, MERGED), DIMENSIONS):
+    for method, measure, dimension in product(VARIED, (PRECISION, maps.MERGED), DIMENSIONS):
         name, values = VARIED[method]
         rows = summary.rows_with(measure, method=method, dimension=dimension)
         tried = {row.setting[name]: row for row in rows}
@@ -208,16 +193,16 @@ def derive(summary: Summary) -> list[SummaryRow]:
 BARS = {10: 0.70, 30: 0.73}  # set before the run
 UP_TO = 30
 KEPT = 0.1  # per cent, the solver's tolerance
-AS_ONE = {PRECISION: "", MERGED: ", with 0 and O as one class"}
+AS_ONE = {PRECISION: "", maps.MERGED: ", with 0 and O as one class"}
 OURS = "not in the paper"
-DEFAULT: Setting = {"method": SSDE, "spread": DEFAULT_SPREAD}
+DEFAULT: Setting = {"method": SSDE, "spread": maps.DEFAULT_SPREAD}
 CHOSEN_SLLE: Setting = {"method": SLLE, "choice": CROSS_VALIDATED}
-BEST_PLAIN: Setting = {"method": PLAIN_SLLE, "choice": BEST_CASE}
+BEST_PLAIN: Setting = {"method": maps.PLAIN_SLLE, "choice": BEST_CASE}
 BEST_SDE: Setting = {"method": SDE, "choice": BEST_CASE}
 RIVALS: tuple[tuple[str, str, Setting, str], ...] = (
     (SLLE, f"alpha {CROSS_VALIDATED}", CHOSEN_SLLE, PRECISION),
     (SLLE, f"{BEST_CASE} of alpha", {"method": SLLE, "choice": BEST_CASE}, PRECISION),
-    (SLLE, f"alpha {CROSS_VALIDATED}", CHOSEN_SLLE, MERGED),
+    (SLLE, f"alpha {CROSS_VALIDATED}", CHOSEN_SLLE, maps.MERGED),
     (SLLE, f"plain basis, {BEST_CASE} of alpha", BEST_PLAIN, PRECISION),
     (SDE, "4 neighbours", {"method": SDE, "n_neighbors": 4}, PRECISION),
     (SDE, f"{BEST_CASE} of 4 and 8 neighbours", BEST_SDE, PRECISION),
@@ -241,7 +226,7 @@ def judge(summary: Summary) -> list[Verdict]:
         _judge_raw(summary),
         _judge_choice(summary),
         _judge_control(summary, PRECISION),
-        _judge_control(summary, MERGED),
+        _judge_control(summary, maps.MERGED),
         _judge_distances(summary),
     ]
 
@@ -273,15 +258,15 @@ def _difference(first: SummaryRow, second: SummaryRow) -> str:
     return format_difference(paired_difference(first, second))
 
 
-def _judge_bars(maps: Rows) -> Verdict:
-    texts = [f"{d} dimensions {format_estimate(maps[d].estimate)}" for d in BARS]
-    best = _best(maps)
+def _judge_bars(ours: Rows) -> Verdict:
+    texts = [f"{d} dimensions {format_estimate(ours[d].estimate)}" for d in BARS]
+    best = _best(ours)
     return Verdict(
         claim="SSDE has a precision of at least 70 % in 10 dimensions and 73 % in 30",
         paper=f"{OURS}: bars set before the run",
         found=f"{'; '.join(texts)}; highest at {best}, a best case: "
-        f"{format_estimate(maps[best].estimate)}",
-        verdict=judge_all([maps[d].estimate.mean >= bar for d, bar in BARS.items()]),
+        f"{format_estimate(ours[best].estimate)}",
+        verdict=judge_all([ours[d].estimate.mean >= bar for d, bar in BARS.items()]),
     )
 
 
@@ -289,54 +274,54 @@ def _judge_rival(
     summary: Summary, name: str, reading: str, setting: Setting, measure: str
 ) -> Verdict:
     rival = _rows(summary, measure, setting)
-    maps = {d: row for d, row in _maps(summary, measure).items() if d <= UP_TO}
-    above = [d for d, row in maps.items() if _is_above(row, rival[d])]
-    below = [d for d, row in maps.items() if _is_above(rival[d], row)]
+    ours = {d: row for d, row in _maps(summary, measure).items() if d <= UP_TO}
+    above = [d for d, row in ours.items() if _is_above(row, rival[d])]
+    below = [d for d, row in ours.items() if _is_above(rival[d], row)]
     listed, other = (", ".join(map(str, some)) or "none" for some in (above, below))
-    texts = [f"{d}: {_difference(row, rival[d])}" for d, row in maps.items()]
+    texts = [f"{d}: {_difference(row, rival[d])}" for d, row in ours.items()]
     is_papers = name != "PCA" and measure == PRECISION
     return Verdict(
         claim=f"SSDE is above {name}, at every dimension up to {UP_TO}{AS_ONE[measure]}",
         paper="picture only: not printed" if is_papers else OURS,
         found=f"above at {listed}, below at {other}. Differences by dimension: {'; '.join(texts)}",
-        verdict=judge_all([d in above for d in maps]),
+        verdict=judge_all([d in above for d in ours]),
         reading=reading,
         why=WHY,
     )
 
 
 def _judge_raw(summary: Summary) -> Verdict:
-    maps, raw = _maps(summary), summary.row(PRECISION, method=RAW)
-    texts = [f"{d} dimensions {_difference(maps[d], raw)}" for d in BARS]
-    first = min((d for d, row in maps.items() if _is_above(row, raw)), default=0)
+    ours, raw = _maps(summary), summary.row(PRECISION, method=RAW)
+    texts = [f"{d} dimensions {_difference(ours[d], raw)}" for d in BARS]
+    first = min((d for d, row in ours.items() if _is_above(row, raw)), default=0)
     since = f"above from {first} dimensions on" if first else "above at no dimension"
     return Verdict(
         claim="SSDE is above 3-NN on the raw pixels, in 10 dimensions and in 30",
         paper=OURS,
         found=f"raw {format_estimate(raw.estimate)}; {'; '.join(texts)}; {since}",
-        verdict=judge_all([_is_above(maps[d], raw) for d in BARS]),
+        verdict=judge_all([_is_above(ours[d], raw) for d in BARS]),
     )
 
 
 def _judge_choice(summary: Summary) -> Verdict:
     """Judge whether choosing the spread is worth its cost."""
-    maps, chosen = _maps(summary), _chosen(summary)
+    ours, chosen = _maps(summary), _chosen(summary)
     picked = list(summary.row("chosen spread", method=SSDE).values.values())
     counts = [f"{value:g} ({picked.count(value)})" for value in sorted(set(picked))]
     texts = [
-        f"{d} dimensions {format_estimate(chosen[d].estimate)}, {_difference(chosen[d], maps[d])}"
+        f"{d} dimensions {format_estimate(chosen[d].estimate)}, {_difference(chosen[d], ours[d])}"
         for d in BARS
     ]
     return Verdict(
         claim="A spread chosen by cross-validation is above the default of 10",
         paper=OURS,
         found=f"{'; '.join(texts)}; chosen, with the number of splits: {', '.join(counts)}",
-        verdict=judge_all([_is_above(chosen[d], maps[d]) for d in BARS]),
+        verdict=judge_all([_is_above(chosen[d], ours[d]) for d in BARS]),
     )
 
 
 def _judge_control(summary: Summary, measure: str) -> Verdict:
-    maps = _maps(summary, measure)
+    ours = _maps(summary, measure)
     controls = {r: summary.row(measure, method=CONTROL, rule=r) for r in ("3-NN", "argmax")}
 
     def against(row: SummaryRow) -> str:
@@ -345,16 +330,16 @@ def _judge_control(summary: Summary, measure: str) -> Verdict:
 
     facts = []
     texts = [", ".join(f"{rule} {format_estimate(c.estimate)}" for rule, c in controls.items())]
-    best = _best(maps)
+    best = _best(ours)
     for d in dict.fromkeys((*BARS, best)):
-        facts.append(all(_is_above(maps[d], control) for control in controls.values()))
+        facts.append(all(_is_above(ours[d], control) for control in controls.values()))
         kind = f", a {BEST_CASE}" if d == best else ""
-        texts.append(f"SSDE in {d} dimensions{kind}: {against(maps[d])}")
+        texts.append(f"SSDE in {d} dimensions{kind}: {against(ours[d])}")
     if measure == PRECISION:
         chosen = _chosen(summary)
         texts += [f"spread {CROSS_VALIDATED}, {d}: {against(chosen[d])}" for d in BARS]
     else:
-        texts.append(f"raw pixels {format_estimate(summary.row(MERGED, method=RAW).estimate)}")
+        texts.append(f"raw pixels {format_estimate(summary.row(maps.MERGED, method=RAW).estimate)}")
     return Verdict(
         claim=f"SSDE is above the same regression on one-hot labels{AS_ONE[measure]}",
         paper=OURS,
@@ -379,9 +364,9 @@ def _judge_distances(summary: Summary) -> Verdict:
 BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION, _, BLACK = OKABE_ITO
 GREY = "#8C8C8C"
 CURVES: dict[str, tuple[Setting, str]] = {
-    f"SSDE, spread {DEFAULT_SPREAD:g}": (DEFAULT, BLUE),
+    f"SSDE, spread {maps.DEFAULT_SPREAD:g}": (DEFAULT, BLUE),
     f"SLLE, alpha {CROSS_VALIDATED}": (CHOSEN_SLLE, VERMILLION),
-    f"{PLAIN_SLLE}, {BEST_CASE}": (BEST_PLAIN, ORANGE),
+    f"{maps.PLAIN_SLLE}, {BEST_CASE}": (BEST_PLAIN, ORANGE),
     "PCA": ({"method": "PCA"}, GREEN),
     f"SDE, {BEST_CASE}": (BEST_SDE, PURPLE),
 }
@@ -432,7 +417,7 @@ def _draw_curves(ax: Axes, summary: Summary) -> None:
 
 def _draw_images(ax: Axes, split: Split) -> None:
     """Draw training images at their places on a map of two dimensions, none over another."""
-    _, places = fit_map(SSDE, split.X, split.y, 2, SEED, spread=DEFAULT_SPREAD)
+    _, places = maps.fit_map(SSDE, split.X, split.y, 2, SEED, spread=maps.DEFAULT_SPREAD)
     chosen, corners = place_thumbnails(places)
     ax.imshow(paint(split.X[chosen], split.y[chosen], corners, np.unique(split.y)))
     ax.set(xticks=[], yticks=[])
@@ -443,10 +428,7 @@ def _draw_images(ax: Axes, split: Split) -> None:
 
 
 def place_thumbnails(places: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Choose images that do not overlap, in random order; return them and their upper left corners.
-
-    The map fills the canvas but for a margin, both axes on one scale.
-    """
+    """Choose images that do not overlap; return them and their upper left corners."""
     height, width = (ZOOM * side for side in SHAPE)
     low, extent = places.min(axis=0), float(np.ptp(places, axis=0).max())
     room = CANVAS - max(height, width)
@@ -478,7 +460,6 @@ FIGURE_2 = Entry(
     name="figure-2",
     title="Precision on the alphadigits against the dimension of the map",
     procedure=PROCEDURE,
-    edition=1,
     tasks=list_tasks,
     run=run,
     judge=judge,

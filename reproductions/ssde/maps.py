@@ -68,10 +68,7 @@ class PlainSLLE:
 def fit_map(
     method: str, X: Array, y: Any, n_components: int, seed: int | None, **parameters: Any
 ) -> tuple[Any, Array]:
-    """Fit a map of that many dimensions, at the library's defaults but for these.
-
-    Returned are the estimator and the coordinates of the rows.
-    """
+    """Fit a map at the library's defaults but for these; return it and the rows' coordinates."""
     kinds: dict[str, Any] = {
         SSDE: SupervisedSemidefiniteEmbedding,
         SDE: MaximumVarianceUnfolding,
@@ -135,10 +132,7 @@ class Split:
 def map_images(
     method: str, split: Split, n_components: int, seed: int | None, **parameters: Any
 ) -> tuple[Any, Array, Array, dict[str, float]]:
-    """Fit a map to the training images and place the test images by its own transform.
-
-    Returned are the estimator, the coordinates of both, and what they cost in seconds.
-    """
+    """Map the training images, place the test images; return the map, both places and the costs."""
     start = time.perf_counter()
     model, places = fit_map(method, split.X, split.y, n_components, seed, **parameters)
     fitted = time.perf_counter()
