@@ -120,11 +120,8 @@ def make_page(run: EntryRun, figures: Figures) -> str:
         parts += [f"![{escape_markdown(entry.title)}]({entry.name}.png)"]
     beside = Summary(tuple(row for row in summary.rows if row.printed is not None))
     if 0 < len(beside.rows) < len(summary.rows):
-        parts += [
-            "### Beside the paper",
-            markdown_table(tables.result_table(beside)),
-            "### All rows",
-        ]
+        parts += ["### Beside the paper", markdown_table(tables.result_table(beside))]
+        parts += ["### All rows"]
     parts += [markdown_table(tables.result_table(summary)), tables.explain_intervals(summary)]
     parts += ["## How it was made", "\n".join(f"- {fact}" for fact in _facts(run))]
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -112,9 +112,8 @@ def run_joint(task: Task, data_home: Path | None) -> list[Measurement]:
     data = landsat_of(task, data_home)
     n_neighbors, beta = int(task.setting["neighbors"]), float(task.setting["beta"])
     model = CCDR(14, n_neighbors=n_neighbors, beta=beta)
-    whole = model.fit(
-        data.X, data.y_hidden, graph=landsat.graph_of(data_home, n_neighbors)
-    ).embedding_
+    graph = landsat.graph_of(data_home, n_neighbors)
+    whole = model.fit(data.X, data.y_hidden, graph=graph).embedding_
     found = data.score_heads(whole[data.train], whole[data.test], {"mode": "transductive"})
     fitted, new = model.fit(data.X[data.train], data.y[data.train]).embedding_, data.X[data.test]
     found += data.score_heads(fitted, model.transform(new), {"mode": ALONE})

@@ -20,11 +20,7 @@ from matplotlib.figure import Figure
 from labelfold.classify import LeastSquaresClassifier
 from labelfold.spectral import CCDR
 from reproductions.ccdr_mc.dimensions import ONE_MORE, choose_dimension
-from reproductions.ccdr_mc.landsat import (
-    graph_of,
-    landsat_of,
-    split_tasks,
-)
+from reproductions.ccdr_mc.landsat import graph_of, landsat_of, split_tasks
 from reproductions.curves import OKABE_ITO, draw_curve, name_curves, new_figure
 from reproductions.entry import Entry, Measurement, Printed, Setting, Task, Verdict, judge_all
 from reproductions.summary import Summary, mean_over_seeds
@@ -196,21 +192,17 @@ CLAIMS = {
             _best_at(0.25, 1, "β = "),
             why=OTHER_SPLITS,
         ),
-        Claim(
-            "A small β raises the k-NN error",
-            "increases as β decreases",
-            "k-NN",
-            _raised_at(min),
-            "test rows part of the map",
-            "Where test rows are part of the map the k-NN error hardly depends on β. Placed in "
-            "a map of the others, as the paper's eq. 19 does, they suffer as it says.",
-        ),
-        Claim(
-            "A small β raises the k-NN error",
-            "increases as β decreases",
-            "placed",
-            _raised_at(min),
-            "test rows placed in the map",
+        *(
+            Claim(
+                "A small β raises the k-NN error",
+                "increases as β decreases",
+                curve,
+                _raised_at(min),
+                f"test rows {where} the map",
+                "Where test rows are part of the map the k-NN error hardly depends on β. Placed in "
+                "a map of the others, as the paper's eq. 19 does, they suffer as it says.",
+            )
+            for curve, where in (("k-NN", "part of"), ("placed", "placed in"))
         ),
     ),
     "dimension": (
@@ -220,18 +212,16 @@ CLAIMS = {
             "k-NN",
             lambda curve: (curve[3] < 0.1, _percent(curve[3])),
         ),
-        Claim(
-            "Beyond five dimensions the linear error is constant",
-            "fairly constant",
-            "linear",
-            _constant(6, 100, "from 6 on"),
-        ),
-        Claim(
-            "Beyond five dimensions the k-NN error is constant",
-            "fairly constant",
-            "k-NN",
-            _constant(6, 100, "from 6 on"),
-            why="It moves by more than the half point that counts as constant here, with no trend.",
+        *(
+            Claim(
+                f"Beyond five dimensions the {head} error is constant",
+                "fairly constant",
+                head,
+                _constant(6, 100, "from 6 on"),
+                why="It moves by more than the half point that counts as constant here, with no "
+                "trend.",
+            )
+            for head in ("linear", "k-NN")
         ),
         Claim(
             "The k-NN error is least at 12 to 14 dimensions",
@@ -247,21 +237,15 @@ CLAIMS = {
             _gains_nothing,
         ),
     ),
-    "neighbors": (
+    "neighbors": tuple(
         Claim(
-            "The linear error is least at 3 neighbours",
-            "9.2 % at 3",
-            "linear",
-            _best_at(3, 3),
+            f"The {head} error is least at {k} neighbours",
+            f"{error} % at {k}",
+            head,
+            _best_at(k, k),
             why=OTHER_SPLITS,
-        ),
-        Claim(
-            "The k-NN error is least at 4 neighbours",
-            "8.6 % at 4",
-            "k-NN",
-            _best_at(4, 4),
-            why=OTHER_SPLITS,
-        ),
+        )
+        for head, k, error in (("linear", 3, 9.2), ("k-NN", 4, 8.6))
     ),
 }
 

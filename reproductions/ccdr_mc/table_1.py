@@ -29,7 +29,7 @@ from labelfold.spectral import CCDR, MarginalFisherAnalysis
 from reproductions.ccdr_mc import landsat
 from reproductions.ccdr_mc.landsat import BEST_CASE, CROSS_VALIDATED, Grid, landsat_of, list_errors
 from reproductions.curves import OKABE_ITO, new_figure
-from reproductions.entry import Entry, Judgement, Measurement, Printed, Task, Verdict, judge_all
+from reproductions.entry import Entry, Measurement, Printed, Task, Verdict, judge_all, judge_if
 from reproductions.summary import Summary
 from reproductions.tables import format_value
 
@@ -233,28 +233,20 @@ def judge(summary: Summary) -> list[Verdict]:
     verdicts, ours = [], []
     for choice in (BEST_CASE, CROSS_VALIDATED):
         for place, classifier in enumerate(CLASSIFIERS):
-            errors = _errors(summary, (*PRINTED,), classifier, choice)
             printed = ", ".join(f"{name} {100 * row[place]:g} %" for name, row in PRINTED.items())
             claim = f"CCDR makes the {classifier} classifier err less ({choice})"
-            if errors:
-                is_best = errors["CCDR"] < min(errors["raw"], errors["PCA"])
-                verdicts.append(
-                    Verdict(
-                        claim, _source(printed, choice), list_errors(errors), judge_all([is_best])
-                    )
-                )
-            errors = _errors(summary, (*REVIEWED, "CCDR"), classifier, choice)
+            if errors := _errors(summary, (*PRINTED,), classifier, choice):
+                word = judge_if(errors["CCDR"] < min(errors["raw"], errors["PCA"]))
+                source = _source(printed, choice)
+                verdicts.append(Verdict(claim, source, list_errors(errors), word))
             claim = f"Ours: the {classifier} classifier errs less on CCDR than on "
             claim += f"{', '.join(REVIEWED)} ({choice})"
-            if errors:
-                facts = [errors["CCDR"] < errors[name] for name in REVIEWED]
-                ours.append(
-                    Verdict(claim, "not in the paper", list_errors(errors), judge_all(facts))
-                )
-        errors = _errors(summary, ("raw", "CCDR"), "k-NN", choice)
-        if errors:
+            if errors := _errors(summary, (*REVIEWED, "CCDR"), classifier, choice):
+                word = judge_all([errors["CCDR"] < errors[name] for name in REVIEWED])
+                ours.append(Verdict(claim, "not in the paper", list_errors(errors), word))
+        if errors := _errors(summary, ("raw", "CCDR"), "k-NN", choice):
             gain = 1 - errors["CCDR"] / errors["raw"]
-            word: Judgement = "holds" if gain >= 0.1 else "partly" if gain > 0 else "does not hold"
+            word = judge_if(gain >= 0.1, gain > 0)
             raw, ccdr = (format_value(error, "share") for error in errors.values())
             found = f"{100 * gain:.0f} %, from {raw} to {ccdr}"
             claim = f"CCDR lowers the error of k-NN by a tenth ({choice})"

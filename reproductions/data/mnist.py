@@ -39,13 +39,12 @@ FILES = {
 
 
 def load_mnist(
-    subset: Literal["train", "test"] = "train",
-    *,
-    data_home: str | os.PathLike[str] | None = None,
+    subset: Literal["train", "test"] = "train", *, data_home: str | os.PathLike[str] | None = None
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Load MNIST's 60,000 training or 10,000 test images of handwritten digits.
 
-    Returned are the 784 pixels of each image, from 0 to 255 (uint8), and the digits.
+    Returned are the 784 pixels of each image, from 0 to 255 (uint8), and the digits. The
+    names of the files have "mnist-" before those of the originals.
     """
     if subset not in FILES:
         raise InputError(f"subset={subset!r} is unknown: give 'train' or 'test'.")

@@ -52,10 +52,7 @@ def load_newsgroups(
 
 
 def load_newsgroups_vectorized(
-    *,
-    n_stop_words: int = 500,
-    n_words: int = 6000,
-    data_home: str | os.PathLike[str] | None = None,
+    *, n_stop_words: int = 500, n_words: int = 6000, data_home: str | os.PathLike[str] | None = None
 ) -> tuple[sp.csr_array, StringArray, StringArray, IntArray]:
     """Load 20 Newsgroups as word frequencies, as in section 5.2 of Belkin and Niyogi, 2002.
 

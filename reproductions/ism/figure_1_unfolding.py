@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from sklearn.decomposition import PCA
 from sklearn.manifold import Isomap
 
@@ -248,8 +249,6 @@ def draw(summary: Summary, data_home: Path | None = None) -> Figure:
 
 def _draw_map(ax: Axes, places: rolls.Array, roll: Roll, *, by_class: bool) -> None:
     """Draw a map that was turned onto the flat roll, whose outline lies behind it."""
-    from matplotlib.patches import Rectangle
-
     length, height = roll.coordinates.max(axis=0)
     ax.add_patch(Rectangle((0, 0), length, height, fill=False, color=rolls.LIGHT_GREY, zorder=0))
     rolls.scatter(ax, places, roll, by_class=by_class, size=9)

@@ -318,13 +318,11 @@ FIGURE_2 = Entry(
     draw=draw,
 )
 
-FIGURE_4 = Entry(
+FIGURE_4 = replace(
+    FIGURE_2,
     name="figure-4-random",
     title="Three random classes, mapped to 12 dimensions (Fig. 4, and Fig. 3 left)",
     procedure=PROCEDURE_4,
     tasks=partial(list_tasks, RANDOM),
-    run=run,
-    judge=judge,
     printed=_printed(RANDOM),
-    draw=draw,
 )

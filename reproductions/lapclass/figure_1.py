@@ -74,8 +74,7 @@ class Curve:
 
     def map(self) -> NDArray[np.float64]:
         """Return the two-dimensional Laplacian eigenmap of all points."""
-        embedding: NDArray[np.float64] = LaplacianEigenmaps(2, **GRAPH).fit(self.X).embedding_
-        return embedding
+        return np.asarray(LaplacianEigenmaps(2, **GRAPH).fit(self.X).embedding_)
 
     def rows_of(self, value: int) -> NDArray[np.intp]:
         """Return the labelled rows of a class."""
@@ -134,8 +133,7 @@ def run(task: Task, data_home: Path | None) -> list[Measurement]:
     measurements += [Measurement(float(fact), measure=name) for name, fact in facts.items()]
     for rule, found in (("nearest labelled point", curve.y[nearest]), ("Laplacian", labels)):
         error = float(np.mean(found[hidden] != curve.y[hidden]))
-        about = {"rule": rule}
-        measurements.append(Measurement(error, about, OTHERS, n_scored=len(hidden)))
+        measurements.append(Measurement(error, {"rule": rule}, OTHERS, n_scored=len(hidden)))
     return measurements
 
 
@@ -185,9 +183,7 @@ def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     figure = Figure(figsize=(13.5, 8.6), dpi=100, layout="constrained")
     panels = figure.subplots(2, 3)
     for ax in panels.flat:
-        ax.set_aspect("equal")
-        ax.set_xticks([])
-        ax.set_yticks([])
+        ax.set(aspect="equal", xticks=[], yticks=[])
         ax.spines[:].set_color("#BDBDBD")
     X, y, along = make_closed_curve(20_000, n_half_turns=N_HALF_TURNS, width=WIDTH, random_state=0)
     order = along[:, 0].argsort()

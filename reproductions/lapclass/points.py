@@ -82,10 +82,7 @@ def n_draws(n_labels: int) -> int:
 
 
 def measure_draws(
-    sample: Sample,
-    n_labels: int,
-    label: Callable[[LabeledPart], NDArray[Any]],
-    setting: Setting,
+    sample: Sample, n_labels: int, label: Callable[[LabeledPart], NDArray[Any]], setting: Setting
 ) -> list[Measurement]:
     """Measure the error of `label(part)`, the classes of the hidden rows, in every draw."""
     measurements = []
