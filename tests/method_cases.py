@@ -1,5 +1,6 @@
 """The cases of the shared suites: every declared estimator with each of its examples."""
 
+import numpy as np
 import pytest
 from sklearn.base import clone
 
@@ -28,3 +29,18 @@ def cases(wanted=lambda declaration: True):
         numbers[name] = numbers.get(name, -1) + 1
         params.append(pytest.param(estimator, id=f"{name}-{numbers[name]}"))
     return params
+
+
+def tiny_set(seed, *, all_equal=True):
+    """Return a generator, 2 to 12 rows, often with ties or repeated, and partial labels.
+
+    Unless `all_equal`, a set of rows that are all the same has its first one moved.
+    """
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 13))
+    rows = np.round(rng.normal(size=(n, int(rng.integers(1, 4)))), int(rng.integers(3)))
+    if seed % 3 == 0:
+        rows = rows[rng.integers(n, size=n)]
+    if not all_equal and np.all(rows == rows[0]):
+        rows[0] += 1
+    return rng, rows, rng.choice(np.array([None, 0, 1, 2]), size=n)

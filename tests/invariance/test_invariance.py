@@ -167,7 +167,7 @@ def test_fit_twice_threads_and_pickle(method, data):
 
 
 @every_case
-def test_fit_changes_neither_parameters_nor_data(method, data):
+def test_fit_neither_changes_nor_watches_parameters_and_data(method, data):
     X, y = data
     X_before, y_before = X.copy(), y.copy()
     model = clone(method)
@@ -176,6 +176,11 @@ def test_fit_changes_neither_parameters_nor_data(method, data):
     assert {name: repr(value) for name, value in model.get_params().items()} == before
     np.testing.assert_array_equal(X, X_before)
     np.testing.assert_array_equal(y, y_before)
+    model = clone(method).fit(X_before, y_before)
+    expected = answers(model, X + 0.1)
+    X_before[:], y_before[:] = 0, 0  # writing into the rows later changes no answer
+    for before, after in zip(expected, answers(model, X + 0.1), strict=True):
+        np.testing.assert_array_equal(before, after)
 
 
 @pytest.mark.parametrize("method", [LaplacianEigenmaps(3), CCDR(3, beta=0.5)], ids=repr)

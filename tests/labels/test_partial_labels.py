@@ -146,7 +146,22 @@ def test_hide_labels_refuses(keep, message):
         hide_labels([0, 1, 2], keep)
 
 
-@pytest.mark.parametrize("estimator", [LaplacianClassifier(), ManifoldClassifier()])
+CLASSIFIERS = pytest.mark.parametrize("estimator", [LaplacianClassifier(), ManifoldClassifier()])
+
+
+@CLASSIFIERS
+def test_score_skips_unlabelled_rows(estimator):
+    X = np.random.default_rng(0).random((60, 3))
+    truth = (X[:, 0] > 0.5).astype(int)
+    model = estimator.fit(X, hide_labels(truth, keep=range(0, 60, 2)))
+    expected = np.mean(model.predict(X + 0.1)[::3] == truth[::3])
+    assert model.score(X + 0.1, hide_labels(truth, np.arange(0, 60, 3))) == expected
+    for refuse in (model.score, model.fit):
+        with pytest.raises(InputError, match="None of the 60 entries of y is a label"):
+            refuse(X, np.full(60, -1))
+
+
+@CLASSIFIERS
 def test_a_classifier_without_labels_says_that_they_are_required(estimator):
     X = np.random.default_rng(0).random((20, 3))
     message = "requires y to be passed, but the target y is None: give one label per row"

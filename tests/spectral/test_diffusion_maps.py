@@ -69,15 +69,6 @@ def test_density_is_taken_out_of_an_uneven_circle():
     assert errors[1.0] < errors[0.5] < errors[0.0]
 
 
-def test_time_multiplies_by_the_walks_eigenvalues(roll):
-    still = LaplacianEigenmaps(5, density=1.0).fit(roll)
-    for time in (1, 3, 0.5):
-        moved = LaplacianEigenmaps(5, density=1.0, diffusion_time=time).fit(roll)
-        np.testing.assert_array_equal(moved.eigenvalues_, still.eigenvalues_)
-        walk = (1 - still.eigenvalues_) ** time
-        np.testing.assert_allclose(moved.embedding_, still.embedding_ * walk, rtol=1e-12)
-
-
 @pytest.mark.parametrize("density", [0.0, 1.0])
 @pytest.mark.parametrize("time", [1, 2, 5])
 def test_distances_are_those_of_the_random_walk(roll, density, time):
