@@ -53,8 +53,15 @@ def test_errors_of_the_given_labels_are_those_of_the_other_tools(roll):
     assert baseline.map_error == knn_error(model.fit(X, y).embedding_, y)
 
 
-@pytest.mark.parametrize("embedder", [LaplacianEigenmaps(4), PCA(2)])
-def test_any_embedder_and_any_number_of_jobs(roll, embedder):
+def test_p_value_counts_shuffles_that_do_as_well():
+    errors = np.array([0.5, 0.3, 0.2, 0.4])
+    baseline = PermutedLabelBaseline(0.0, 0.3, np.zeros(4), errors, chance=0.5)
+    assert baseline.p_value == pytest.approx(3 / 5)
+    assert not baseline.has_signal
+
+
+@pytest.mark.parametrize("embedder", [CCDR(3), LaplacianEigenmaps(4), PCA(2)], ids=str)
+def test_any_embedder_coding_and_number_of_jobs(roll, embedder):
     X, y = roll
     text = np.where(y == -1, None, np.array(["n", "y"], dtype=object)[y])
     one, two = (
@@ -62,6 +69,7 @@ def test_any_embedder_and_any_number_of_jobs(roll, embedder):
             ManifoldClassifier(embedder, head="knn"),
             X,
             labels,
+            cv=LabeledKFold(3, shuffle=True, random_state=np.random.RandomState(0)),
             n_permutations=3,
             random_state=0,
             n_jobs=n_jobs,
@@ -73,36 +81,13 @@ def test_any_embedder_and_any_number_of_jobs(roll, embedder):
     np.testing.assert_array_equal(one.permuted_map_errors, two.permuted_map_errors)
 
 
-def test_p_value_counts_shuffles_that_do_as_well():
-    errors = np.array([0.5, 0.3, 0.2, 0.4])
-    baseline = PermutedLabelBaseline(0.0, 0.3, np.zeros(4), errors, chance=0.5)
-    assert baseline.p_value == pytest.approx(3 / 5)
-    assert not baseline.has_signal
-
-
-def test_folds_are_the_same_for_every_shuffle_and_number_of_jobs(roll):
-    X, y = roll
-    one, two = (
-        permuted_label_baseline(
-            ManifoldClassifier(CCDR(3)),
-            X,
-            y,
-            cv=LabeledKFold(3, shuffle=True, random_state=np.random.RandomState(0)),
-            n_permutations=3,
-            random_state=0,
-            n_jobs=n_jobs,
-        )
-        for n_jobs in (1, 2)
-    )
-    assert one.hidden_error == two.hidden_error
-    np.testing.assert_array_equal(one.permuted_hidden_errors, two.permuted_hidden_errors)
-
-
-def test_unlabelled_rows_are_not_scored(roll):
-    with pytest.raises(ValueError, match="holds out rows without a label"):
-        permuted_label_baseline(ManifoldClassifier(), *roll, cv=StratifiedKFold(3))
-
-
-def test_wrong_number(roll):
-    with pytest.raises(ValueError, match="n_permutations=0 must be at least 1"):
-        permuted_label_baseline(ManifoldClassifier(), *roll, n_permutations=0)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"cv": StratifiedKFold(3)}, "holds out rows without a label"),
+        ({"n_permutations": 0}, "n_permutations=0 must be at least 1"),
+    ],
+)
+def test_bad_options(roll, options, message):
+    with pytest.raises(ValueError, match=message):
+        permuted_label_baseline(ManifoldClassifier(), *roll, **options)

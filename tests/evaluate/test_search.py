@@ -166,19 +166,6 @@ def test_ties_go_to_the_first():
     assert search.fit(X[:200], y[:200]).best_index_ == 0
 
 
-def test_bad_input(roll):
-    X, _, y = roll
-    model = ManifoldClassifier(CCDR())
-    with pytest.raises(ValueError, match="holds out rows without a label in fold 0"):
-        TransductiveSearchCV(model, {}, cv=StratifiedKFold(3)).fit(X, y)
-    with pytest.raises(ValueError, match="LogisticRegression has no transduction_ after fit"):
-        TransductiveSearchCV(LogisticRegression(), {}).fit(X, y)
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        TransductiveSearchCV(model, {}).fit(X, y[:-1])
-    with pytest.raises(ValueError, match="n_components=900 needs more than 900 points"):
-        TransductiveSearchCV(model, {"embedder__n_components": [2, 900]}).fit(X, y)
-
-
 def test_a_candidate_without_a_score_ranks_last(roll):
     X, _, y = roll
 
@@ -240,18 +227,28 @@ def test_a_second_fit_leaves_nothing_of_the_first(roll):
     assert not hasattr(search, "transduction_")
 
 
-@pytest.mark.parametrize("n_components", ["3", 0, 2.0])
-def test_wrong_numbers_of_components_are_named(roll, n_components):
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"cv": StratifiedKFold(3)}, "holds out rows without a label in fold 0"),
+        ({"estimator": LogisticRegression()}, "LogisticRegression has no transduction_ after fit"),
+        ({"scoring": ["accuracy"]}, r"scoring=\['accuracy'\] must be one scorer"),
+        ({"param_grid": {"embedder__n_components": [2, 900]}}, "=900 needs more than 900 points"),
+        ({"param_grid": {"embedder__n_components": [2, "3"]}}, "n_components='3' must be an int"),
+        ({"param_grid": {"embedder__n_components": [2, 0]}}, "n_components=0 must be an integer"),
+        ({"param_grid": {"embedder__n_components": [2, 2.0]}}, "n_components=2.0 must be an int"),
+    ],
+)
+def test_bad_arguments(roll, arguments, message):
     X, _, y = roll
-    grid = {"embedder__n_components": [2, n_components]}
-    with pytest.raises(ValueError, match=f"n_components={n_components!r} must be an integer"):
-        TransductiveSearchCV(ManifoldClassifier(CCDR()), grid, cv=3).fit(X, y)
+    given = {"estimator": ManifoldClassifier(CCDR()), "param_grid": {}, "cv": 3, **arguments}
+    with pytest.raises(ValueError, match=message):
+        TransductiveSearchCV(**given).fit(X, y)
 
 
-def test_more_bad_input(roll):
+def test_rows_and_labels_must_agree(roll):
     X, _, y = roll
-    model = ManifoldClassifier(CCDR(3))
-    with pytest.raises(ValueError, match=r"scoring=\['accuracy'\] must be one scorer"):
-        TransductiveSearchCV(model, {}, scoring=["accuracy"]).fit(X, y)
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        TransductiveSearchCV(model, {}, cv=3).fit(X, y).score(X, y[:40])
+    search = TransductiveSearchCV(ManifoldClassifier(CCDR(3)), {}, cv=3)
+    for refuse in (search.fit, search.fit(X, y).score):
+        with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+            refuse(X, y[:-1])

@@ -71,6 +71,10 @@ def test_bars_and_guessing(ax):
     assert set(display.chance_.get_xdata()) == {0.5}
     assert display.chance_text_.get_position()[0] == 0.5
     assert [text.strip() for text in words(display)] == ["no result"]
+    assert display.text_[0].get_position()[1] == 1
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b"]
+    assert ax.yaxis_inverted()
+    assert ax.get_title() == "2 dimensions"
 
 
 @pytest.mark.parametrize("dims", [[2], [2, 3]])
