@@ -54,6 +54,18 @@ def rms(a, b):
     return float(np.sqrt(np.mean(np.sum((a - b) ** 2, axis=1))))
 
 
+@pytest.fixture
+def few_landmarks(monkeypatch):
+    """Set how many rows choose the scale, are fitted exactly, and are landmarks of more."""
+
+    def limit(n_compared, n_exact, n_landmarks):
+        monkeypatch.setattr(regression, "N_COMPARED", n_compared)
+        monkeypatch.setattr(regression, "N_EXACT", n_exact)
+        monkeypatch.setattr(regression, "N_LANDMARKS", n_landmarks)
+
+    return limit
+
+
 @pytest.fixture(scope="module")
 def roll():
     X, _, coordinates = make_swiss_roll(800, random_state=1)
@@ -68,25 +80,18 @@ def unrolled(roll):
 class TestEquations:
     @pytest.mark.parametrize("penalty", [1e-6, 1e-2, 5.0])
     @pytest.mark.parametrize("scale", [0.3, 20.0])
-    def test_equals_scikit_learns_kernel_ridge(self, scale, penalty):
+    def test_equals_scikit_learns_kernel_ridge_and_its_refits(self, scale, penalty):
         X, Y = rows_and_targets()
         fit = KernelRegression.fit(X + 7, Y, scale=scale, penalty=penalty)
         expected = kernel_ridge(X, Y, new_rows(), scale, penalty)
         assert fit.predict(new_rows() + 7) == pytest.approx(expected, abs=1e-8)
         assert (fit.scale, fit.penalty) == (pytest.approx(scale), penalty)
-
-    @pytest.mark.parametrize("penalty", [1e-6, 1e-2, 5.0])
-    def test_left_out_error_is_that_of_refits(self, penalty):
-        X, Y = rows_and_targets()
-        fit = KernelRegression.fit(X, Y, scale=2.0, penalty=penalty)
         spread = np.sum((Y - Y.mean(axis=0)) ** 2)
-        expected = np.sqrt(left_out_error(X, Y, 2.0, penalty) / spread)
+        expected = np.sqrt(left_out_error(X, Y, scale, penalty) / spread)
         assert fit.leave_one_out_error == pytest.approx(expected, rel=1e-6)
 
-    def test_left_out_error_with_landmarks_is_that_of_refits(self, monkeypatch):
-        monkeypatch.setattr(regression, "N_COMPARED", 10)
-        monkeypatch.setattr(regression, "N_EXACT", 20)
-        monkeypatch.setattr(regression, "N_LANDMARKS", 12)
+    def test_left_out_error_with_landmarks_is_that_of_refits(self, few_landmarks):
+        few_landmarks(10, 20, 12)
         X, Y = rows_and_targets()
         fit = KernelRegression.fit(X, Y, scale=2.0, penalty=0.05)
         landmarks = np.asarray(fit.rows) * fit.frame.unit + fit.frame.center
@@ -159,20 +164,16 @@ class TestQuality:
         held_out = rms(unrolled.predict(roll[2]), roll[3]) / rms(roll[1], roll[1].mean(axis=0))
         assert 0.4 < unrolled.leave_one_out_error / held_out < 2.5
 
-    def test_few_landmarks_lose_little(self, roll, unrolled, monkeypatch):
-        monkeypatch.setattr(regression, "N_EXACT", 400)
-        monkeypatch.setattr(regression, "N_LANDMARKS", 250)
-        monkeypatch.setattr(regression, "N_COMPARED", 150)
+    def test_few_landmarks_lose_little(self, roll, unrolled, few_landmarks):
+        few_landmarks(150, 400, 250)
         few = KernelRegression.fit(roll[0], roll[1])
         assert few.n_landmarks == 250
         assert rms(few.predict(roll[2]), roll[3]) < 2 * rms(unrolled.predict(roll[2]), roll[3])
         assert "250 landmarks" in str(few)
         assert "landmarks" not in str(unrolled)
 
-    def test_the_seed_fixes_the_landmarks(self, roll, monkeypatch):
-        monkeypatch.setattr(regression, "N_COMPARED", 100)
-        monkeypatch.setattr(regression, "N_EXACT", 200)
-        monkeypatch.setattr(regression, "N_LANDMARKS", 100)
+    def test_the_seed_fixes_the_landmarks(self, roll, few_landmarks):
+        few_landmarks(100, 200, 100)
         X, Y, X_new, _ = roll
         once, again, other = (
             KernelRegression.fit(X, Y, seed=seed).predict(X_new) for seed in (3, 3, 4)
@@ -196,9 +197,8 @@ class TestQuality:
             maps.append(fit.predict(roll[2]))
         assert maps[0] == pytest.approx(maps[1], abs=1e-8)
 
-    def test_noise_does_not_make_rounding_show(self, monkeypatch):
-        for name, size in (("N_COMPARED", 150), ("N_EXACT", 400), ("N_LANDMARKS", 250)):
-            monkeypatch.setattr(regression, name, size)
+    def test_noise_does_not_make_rounding_show(self, few_landmarks):
+        few_landmarks(150, 400, 250)
         X, _, Y = make_swiss_roll(700, noise=0.5, random_state=1)
         fit = KernelRegression.fit(X[:600], Y[:600])
         one_by_one = np.vstack([fit.predict(X[[i]]) for i in range(600, 700)])
@@ -223,21 +223,17 @@ class TestQuality:
 
 class TestInvariance:
     @pytest.mark.parametrize("n_features", [3, 40])
-    def test_rigid_motion_of_rows(self, n_features):
+    def test_rigid_motion_and_order_of_rows(self, n_features):
         X, Y = rows_and_targets(n_features=n_features)
         new = new_rows(n_features=n_features)
+        fit, order = KernelRegression.fit(X, Y), np.random.default_rng(0).permutation(len(X))
+        found = KernelRegression.fit(X[order], Y[order]).predict(new)
+        assert found == pytest.approx(fit.predict(new), abs=1e-8)
         Q = ortho_group.rvs(n_features, random_state=0)
-        fit, moved = KernelRegression.fit(X, Y), KernelRegression.fit(X @ Q + 1e5, Y)
+        moved = KernelRegression.fit(X @ Q + 1e5, Y)
         assert moved.scale == pytest.approx(fit.scale)
         assert moved.penalty == fit.penalty
         assert moved.predict(new @ Q + 1e5) == pytest.approx(fit.predict(new), abs=1e-6)
-
-    def test_order_of_rows(self):
-        X, Y = rows_and_targets()
-        order = np.random.default_rng(0).permutation(len(X))
-        expected = KernelRegression.fit(X, Y).predict(new_rows())
-        found = KernelRegression.fit(X[order], Y[order]).predict(new_rows())
-        assert found == pytest.approx(expected, abs=1e-8)
 
     def test_rigid_motion_and_unit_of_targets(self):
         X, Y = rows_and_targets()
@@ -308,25 +304,22 @@ class TestDegenerate:
         explicit = sp.csr_array((np.array([0.0, 1, 1, 2]), ([0, 0, 1, 2], [0, 1, 1, 0])))
         assert KernelRegression.fit(explicit, np.eye(3)).n_landmarks == 2
 
-    def test_constant_targets(self):
-        X, _ = rows_and_targets()
-        fit = KernelRegression.fit(X, np.full((40, 2), 0.1))
-        assert np.all(fit.predict(new_rows()) == 0.1)
-        assert fit.leave_one_out_error == 0
-
     @pytest.mark.parametrize("n", [1, 4])
     def test_one_distinct_row(self, n):
         Y = np.arange(2.0 * n).reshape(n, 2)
         fit = KernelRegression.fit(np.ones((n, 3)), Y)
         assert fit.predict(new_rows()) == pytest.approx(np.tile(Y.mean(axis=0), (25, 1)))
 
-    def test_two_rows_are_joined(self):
+    def test_constant_targets(self):
+        fit = KernelRegression.fit(rows_and_targets()[0], np.full((40, 2), 0.1))
+        assert np.all(fit.predict(new_rows()) == 0.1)
+        assert fit.leave_one_out_error == 0
+
+    def test_two_rows_are_joined_and_three_have_an_answer(self):
         fit = KernelRegression.fit(np.array([[0.0], [2.0]]), np.array([[-1.0], [1.0]]))
         path = fit.predict(np.linspace(0, 2, 9)[:, None]).ravel()
         assert path[[0, 4, 8]] == pytest.approx([-1, 0, 1], abs=0.01)
         assert np.all(np.diff(path) > 0)
-
-    def test_three_rows(self):
         assert np.all(np.isfinite(KernelRegression.fit(np.eye(3), np.eye(3)).predict(np.eye(3))))
 
     @pytest.mark.filterwarnings("error")
@@ -343,9 +336,9 @@ class TestDegenerate:
         X, Y = rows_and_targets()
         X[0] = 1e60
         fit = KernelRegression.fit(X, Y, scale=2.0, penalty=0.01)
-        K = np.exp(-cdist(X, X, "sqeuclidean") / 2)
+        K, new = (np.exp(-cdist(rows, X, "sqeuclidean") / 2) for rows in (X, new_rows()))
         a = np.linalg.solve(K + 0.01 * np.eye(40), Y - Y.mean(axis=0))
-        expected = Y.mean(axis=0) + np.exp(-cdist(new_rows(), X, "sqeuclidean") / 2) @ a
+        expected = Y.mean(axis=0) + new @ a
         assert fit.predict(new_rows()) == pytest.approx(expected, abs=1e-8)
 
     def test_wrong_arguments_are_named(self):

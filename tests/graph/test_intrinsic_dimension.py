@@ -8,9 +8,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 from scipy.special import beta as beta_function
 from scipy.special import gammaln
-from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from labelfold import IntrinsicDimension
 from labelfold.datasets import make_swiss_roll
@@ -52,25 +50,16 @@ def points_index(X):
 # The length and its laws
 
 
-def test_length_of_six_points():
-    X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0], [4.0, 1.0], [4.5, 1.0], [9.0, 9.0]])
-    expected = []
-    for i in range(6):
-        others = [np.linalg.norm(X[i] - X[j]) for j in range(6) if j != i]
-        nearest, second = sorted(others)[:2]
-        expected.append(nearest**1.5 + second**1.5)
-    np.testing.assert_allclose(graph_lengths(points_index(X), 2, 1.5), expected)
-    in_units = graph_lengths(points_index(X), 2, 1.5, unit=10.0)
-    np.testing.assert_allclose(in_units, np.array(expected) / 10**1.5)
-
-
-def test_fit_reports_the_length_of_the_whole_graph():
+def test_length_of_the_whole_graph():
     X = cube(3, 60)
     D = cdist(X, X)
     np.fill_diagonal(D, np.inf)
-    nearest = np.sort(D, axis=1)[:, :3]
+    expected = np.sum(np.sort(D, axis=1)[:, :3] ** 0.7, axis=1)
+    np.testing.assert_allclose(graph_lengths(points_index(X), 3, 0.7), expected)
+    in_units = graph_lengths(points_index(X), 3, 0.7, unit=10.0)
+    np.testing.assert_allclose(in_units, expected / 10**0.7)
     model = fitted(X, n_neighbors=3, gamma=0.7)
-    assert model.lengths_[0] == pytest.approx(np.sum(nearest**0.7))
+    assert model.lengths_[0] == pytest.approx(np.sum(expected))
     np.testing.assert_array_equal(model.sizes_, [60, 30, 15])
 
 
@@ -404,11 +393,8 @@ def test_precomputed_distances():
         fitted(D[:, :40], metric="precomputed")
 
 
-def test_other_metrics():
+def test_other_metrics_and_squared_distances_do_not_halve_the_dimension():
     assert fitted(cube(2, 150), metric="manhattan").dimension_ == pytest.approx(2, abs=0.3)
-
-
-def test_squared_distances_do_not_halve_the_dimension():
     X = sphere(2, 200)
     plain = fitted(X, local_size=20)
     away = X * np.random.default_rng(1).uniform(1, 9, size=(200, 1))
@@ -474,14 +460,3 @@ def test_progress_is_shown(capsys):
     shown = capsys.readouterr().err
     assert "graph lengths" in shown
     assert "graph lengths of class b" in shown
-
-
-@pytest.mark.filterwarnings("ignore::labelfold.exceptions.FewNeighborsWarning")
-@parametrize_with_checks(
-    [
-        IntrinsicDimension(n_resamples=2),
-        IntrinsicDimension(2, n_resamples=1, local_size=5, calibrate=False),
-    ]
-)
-def test_scikit_learn_check(estimator, check):
-    check(clone(estimator))

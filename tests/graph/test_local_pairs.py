@@ -115,63 +115,40 @@ def test_radius():
     assert_pairs(local_pairs(graph), brute_force(lists), D)
 
 
-@pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan"])
-def test_sparse_equals_dense(metric):
-    X = sp.random_array((120, 30), density=0.3, random_state=np.random.default_rng(0)).toarray()
-    X[:, 0] = 0.5  # no empty row
-    dense = local_pairs(NeighborGraph.build(X, n_neighbors=5, metric=metric))
-    sparse = local_pairs(NeighborGraph.build(sp.csr_array(X), n_neighbors=5, metric=metric))
-    np.testing.assert_array_equal(dense[0], sparse[0])
-    np.testing.assert_allclose(dense[1], sparse[1], rtol=1e-12)
-
-
 def largest_step(a, b):
     return np.abs(a - b).max()
 
 
 @pytest.mark.parametrize(
-    ("metric", "name"),
+    ("metric", "name", "store"),
     [
-        ("manhattan", "cityblock"),
-        ("cosine", "cosine"),
-        ("sqeuclidean", "sqeuclidean"),
-        ("canberra", "canberra"),
-        (largest_step, "chebyshev"),
+        ("euclidean", "euclidean", sp.csr_array),
+        ("manhattan", "cityblock", np.asarray),
+        ("manhattan", "cityblock", sp.csr_array),
+        ("cosine", "cosine", np.asarray),
+        ("cosine", "cosine", sp.csr_array),
+        ("sqeuclidean", "sqeuclidean", np.asarray),
+        ("canberra", "canberra", np.asarray),
+        (largest_step, "chebyshev", np.asarray),
     ],
 )
-def test_any_metric(metric, name):
+def test_any_metric_dense_and_sparse(metric, name, store):
     X = np.random.default_rng(0).random((60, 6))
+    X[np.random.default_rng(1).random((60, 6)) < 0.3] = 0
+    X[:, 0] += 0.1  # no empty row
     D = cdist(X, X, name)
-    graph = NeighborGraph.build(X, n_neighbors=4, metric=metric, weights="binary")
+    graph = NeighborGraph.build(store(X), n_neighbors=4, metric=metric, weights="binary")
     assert_pairs(local_pairs(graph), brute_force(nearest(D, 4)), D)
 
 
-def test_lengths_of_pairs_in_any_order():
-    X = np.random.default_rng(0).normal(size=(30, 3))
-    rows, columns = np.array([7, 2, 7, 29, 0]), np.array([1, 9, 0, 3, 5])
-    for metric, name in (("euclidean", "euclidean"), ("manhattan", "cityblock")):
-        graph = NeighborGraph.build(X, n_neighbors=3, metric=metric)
-        expected = cdist(X, X, name)[rows, columns]
-        np.testing.assert_allclose(graph.index.pair_distances(rows, columns), expected, rtol=1e-14)
-    graph = NeighborGraph.build(cdist(X, X), n_neighbors=3, metric="precomputed")
-    np.testing.assert_array_equal(
-        graph.index.pair_distances(rows, columns), cdist(X, X)[rows, columns]
-    )
-
-
-@pytest.mark.parametrize("as_given", [np.asarray, sp.csr_array])
-def test_all_distances_precomputed(as_given):
-    X = np.random.default_rng(0).normal(size=(50, 3))
-    D = cdist(X, X)
-    graph = NeighborGraph.build(as_given(D), n_neighbors=4, metric="precomputed")
-    assert_pairs(local_pairs(graph), brute_force(nearest(D, 4)), D)
-
-
-def test_enough_distances_precomputed():
+@pytest.mark.parametrize("as_given", [np.asarray, sp.csr_array, "12 nearest"])
+def test_enough_distances_precomputed(as_given):
     X = np.linspace(0, 1, 30)[:, None] ** 2
-    given = KNeighborsTransformer(n_neighbors=12).fit_transform(X)
+    D = cdist(X, X)
+    few = KNeighborsTransformer(n_neighbors=12).fit_transform(X)
+    given = few if as_given == "12 nearest" else as_given(D)
     graph = NeighborGraph.build(given, n_neighbors=4, metric="precomputed")
-    assert_pairs(local_pairs(graph), brute_force(nearest(cdist(X, X), 4)), cdist(X, X))
+    assert_pairs(local_pairs(graph), brute_force(nearest(D, 4)), D)
 
 
 def test_distances_missing_from_precomputed():

@@ -10,30 +10,24 @@ def line(*positions):
     return np.array(positions, dtype=float)[:, None]
 
 
-def test_automatic_scale_by_hand():
-    # nearest distances 1, 1, 2: (10 / 3) (1 + 1 + 4)
-    assert NeighborGraph.build(line(0, 1, 3), n_neighbors=1).scale == pytest.approx(20)
+@pytest.mark.parametrize(
+    ("positions", "n_neighbors", "scale"),
+    [
+        ((0, 1, 3), 1, 10 / 3 * (1 + 1 + 4)),  # nearest distances 1, 1, 2
+        ((0, 0, 1, 3), 2, 10 / 4 * (1 + 1 + 1 + 4)),  # both copies of 0 have 1 as nearest distinct
+        ((0, 0, 5, 6), 1, 10 * 1),  # rows with only duplicates in reach are left out
+    ],
+)
+def test_automatic_scale_by_hand(positions, n_neighbors, scale):
+    graph = NeighborGraph.build(line(*positions), n_neighbors=n_neighbors)
+    assert graph.scale == pytest.approx(scale)
 
 
-def test_automatic_scale_passes_over_duplicates():
-    # nearest distinct: 1 (twice, both copies of 0), 1, 2
-    graph = NeighborGraph.build(line(0, 0, 1, 3), n_neighbors=2)
-    assert graph.scale == pytest.approx(10 / 4 * (1 + 1 + 1 + 4))
-
-
-def test_rows_with_only_duplicates_in_reach_are_left_out():
-    graph = NeighborGraph.build(line(0, 0, 5, 6), n_neighbors=1)
-    assert graph.scale == pytest.approx(10 * 1)
-
-
-def test_heat_by_hand():
+def test_heat_and_binary_weights_by_hand():
+    # 3's nearest is 1, 1's nearest is 0: one direction is enough.
     graph = NeighborGraph.build(line(0, 1, 3), n_neighbors=1, scale=2.0)
     expected = [[0, np.exp(-0.5), 0], [np.exp(-0.5), 0, np.exp(-2)], [0, np.exp(-2), 0]]
     np.testing.assert_allclose(graph.weights.toarray(), expected)
-
-
-def test_or_rule():
-    # 3's nearest is 1, 1's nearest is 0: one direction is enough.
     graph = NeighborGraph.build(line(0, 1, 3), n_neighbors=1, weights="binary")
     np.testing.assert_array_equal(graph.weights.toarray(), [[0, 1, 0], [1, 0, 1], [0, 1, 0]])
 

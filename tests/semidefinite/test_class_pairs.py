@@ -58,12 +58,6 @@ def test_medoids_have_the_least_sum_of_distances_and_all_their_pairs_are_capped(
     np.testing.assert_allclose(found.caps.lengths, D[i, j])
 
 
-def test_of_medoids_that_tie_the_first_is_taken():
-    square = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1], [5, 5], [6, 5.1]])
-    found = find(square, [0, 0, 0, 0, 1, 1], k=1)
-    assert found.medoids.tolist() == [0, 4]
-
-
 def test_pieces_of_a_class_are_joined_by_their_closest_pair():
     far = np.vstack([X[:20], X[20:40] + 100, X[40:]])
     y = np.repeat([0, 1], [40, 20])
@@ -95,10 +89,12 @@ def test_unlabelled_points_apart_from_all_others_are_attached():
     assert found.bridges.pairs.tolist() == [[i, 60 + j]]
 
 
-def test_without_labels_there_is_the_graph_with_its_bridges():
-    apart = np.vstack([X[:30], X[30:] + 50])
-    found = find(apart, np.full(60, -1))
-    joined = NeighborGraph.build(apart, n_neighbors=K).connected()
+@pytest.mark.parametrize("has_bridges", [False, True])
+def test_without_labels_there_is_the_graph_with_its_bridges(has_bridges):
+    graph = NeighborGraph.build(np.vstack([X[:30], X[30:] + 50]), n_neighbors=K)
+    joined = graph.connected()
+    labels = PartialLabels.from_y(np.full(60, -1))
+    found = find_class_pairs(joined if has_bridges else graph, labels)
     rows, columns = joined.distances.nonzero()
     upper = rows < columns
     assert as_set(found.edges.pairs) | as_set(found.bridges.pairs) == set(
@@ -106,15 +102,6 @@ def test_without_labels_there_is_the_graph_with_its_bridges():
     )
     assert as_set(found.bridges.pairs) == as_set(joined.bridges)
     assert len(found.caps) == len(found.medoids) == 0
-
-
-def test_a_graph_with_bridges_serves_as_well():
-    apart = np.vstack([X[:30], X[30:] + 50])
-    labels = PartialLabels.from_y(np.full(60, -1))
-    graph = NeighborGraph.build(apart, n_neighbors=K)
-    one, other = (find_class_pairs(g, labels) for g in (graph, graph.connected()))
-    assert as_set(one.edges.pairs) == as_set(other.edges.pairs)
-    assert as_set(one.bridges.pairs) == as_set(other.bridges.pairs)
 
 
 @pytest.mark.parametrize(("size", "n_edges"), [(1, 0), (2, 1), (3, 3)])

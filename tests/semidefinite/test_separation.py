@@ -85,20 +85,6 @@ class TestAnchors:
         start = np.array([[0.1], [9.0], [5.0], [0.3], [9.0], [7.0], [-0.2]])
         assert separation(TWO).deepest(start).tolist() == [3]
 
-    @pytest.mark.parametrize(
-        ("y", "anchors", "row", "own"),
-        [
-            (THREE, [3, 3, 6], 3, "a"),
-            (THREE, [2, 1, 6], 1, "b"),
-            (THREE, [2, 3, 5], 5, "c"),
-            (TWO, [2], 2, "b"),
-            (TWO, [4], 4, "b"),
-        ],
-    )
-    def test_others_are_named(self, y, anchors, row, own):
-        with pytest.raises(ValueError, match=f"name row {row} as anchor of class '{own}', but y"):
-            separation(y).check_anchors(np.array(anchors))
-
 
 class TestScores:
     def test_of_two_classes_the_value_is_the_difference(self):
@@ -262,13 +248,6 @@ class TestCertificate:
         }
         return SeparationCertificate(**(given | changes))
 
-    def test_ok(self):
-        assert self.certificate().ok
-        assert not self.certificate(separation_error=0.01).ok
-        assert self.certificate(separation_error=0.01, is_hard=False).ok
-        assert not self.certificate(stopped_by="time").ok
-        assert not self.certificate(tol=1e-5).ok
-
     def test_sentence(self):
         text = str(self.certificate())
         assert text.startswith("ok: squared distances kept to 1.0e-04")
@@ -278,16 +257,14 @@ class TestCertificate:
         assert "12.5 % of the labels on the wrong side" in wrong
         assert "short of margin 0.3 by up to 0.25 edges" in wrong
         assert "with this margin no map errs less than 3.0e-02" in wrong
+        soft = str(self.certificate(is_hard=False, least_error=0.03))
+        assert "errs less" not in soft  # it errs by 1e-4
 
     @pytest.mark.parametrize(
         ("changes", "verdict", "advice"),
         [
             ({}, "ok", "lower margin"),
-            (
-                {"stopped_by": "iterations"},
-                "NOT converged (stopped by iterations)",
-                "raise max_iter",
-            ),
+            ({"stopped_by": "iterations"}, "NOT converged (stopped by iterations)", "max_iter"),
             ({"stopped_by": "time"}, "NOT converged (stopped by time)", "raise max_time"),
             ({"stopped_by": "standstill"}, "NOT converged (stopped by standstill)", "lower margin"),
             ({"tol": 1e-5}, "NOT isometric", "lower margin or n_neighbors, raise rank or tol"),
@@ -302,8 +279,5 @@ class TestCertificate:
         certificate = self.certificate(**changes)
         assert certificate.verdict.startswith(verdict)
         assert str(certificate).startswith(certificate.verdict + ": squared distances")
+        assert certificate.ok == verdict.startswith(("ok", "NOT feasible"))
         assert advice in certificate.advice
-
-    def test_what_soft_labels_do_not_cost_is_not_claimed(self):
-        """Errors of 1e-4 while "no map errs less than 3e-2"."""
-        assert "errs less" not in str(self.certificate(is_hard=False, least_error=0.03))

@@ -3,15 +3,14 @@
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.neighbors import KNeighborsTransformer
 from sklearn.svm import SVC
 
-from labelfold import IsometricSeparationMap, NeighborGraph, hide_labels
+from labelfold import IsometricSeparationMap, hide_labels
 from labelfold.datasets import make_swiss_roll
-from labelfold.exceptions import GraphMismatchError, InfeasibleMapWarning
+from labelfold.exceptions import InfeasibleMapWarning
 from labelfold.extend.local_average import LocalAverage
 from labelfold.extend.regression import KernelRegression
 from labelfold.labels.transduction import nearest_distributions
@@ -254,22 +253,6 @@ class TestAttributes:
 
 
 class TestLabels:
-    def test_strings_and_any_mark_of_unlabelled(self, roll, fitted):
-        X, _, y = roll
-        names = np.array(["north", "south"])
-        variants = [
-            [names[v] if v >= 0 else None for v in y],
-            pd.Series([names[v] if v >= 0 else pd.NA for v in y], dtype="string"),
-            np.array([names[v] if v >= 0 else np.nan for v in y], dtype=object),
-        ]
-        for variant in variants:
-            model = quick().fit(X, variant)
-            assert model.classes_.tolist() == ["north", "south"]
-            assert np.array_equal(model.decision_values_, fitted.decision_values_)
-            assert model.transduction_.tolist() == names[fitted.transduction_].tolist()
-        for variant in (np.where(y < 0, np.nan, y), [None if v < 0 else v for v in y]):
-            assert np.array_equal(quick().fit(X, variant).transduction_, fitted.transduction_)
-
     def test_other_names_in_another_order_turn_the_axis_round(self, roll, fitted):
         X, _, y = roll
         model = quick().fit(X, [None if v < 0 else "zy"[v] for v in y])
@@ -431,22 +414,11 @@ class TestParameters:
     @pytest.mark.parametrize(
         ("parameters", "message"),
         [
-            ({"n_components": 0}, "n_components=0 must be an integer of at least 1"),
-            ({"n_components": 50}, "n_components=50 needs more than 50 points, got 40"),
             ({"margin": -0.1}, "margin=-0.1 must be a number, finite and at least 0, such as 0.3"),
-            (
-                {"objective": "spread"},
-                "objective='spread' is unknown: use one of",
-            ),
-            (
-                {"label_penalty": 0},
-                "label_penalty=0 must be .* greater than 0, or None",
-            ),
+            ({"objective": "spread"}, "objective='spread' is unknown: use one of"),
+            ({"label_penalty": 0}, "label_penalty=0 must be .* greater than 0, or None"),
             ({"smoothness": -1}, "smoothness=-1 must be a number, finite and at least 0"),
-            (
-                {"normals": "points"},
-                "normals='points' must be one of axes, anchors, or row numbers",
-            ),
+            ({"normals": "points"}, "normals='points' must be one of axes, anchors, or row num"),
             ({"normals": [1, 2]}, r"normals=\[1, 2\] must be 3 row numbers, one for each normal"),
             ({"normals": [0.0, 1.0, 2.0]}, "must be 3 row numbers"),
             ({"normals": 4}, "normals=4 must be 3 row numbers"),
@@ -455,22 +427,9 @@ class TestParameters:
             ({"normals": [-1, 1, 2]}, "must be row numbers from 0 to 39"),
             ({"normals": "anchors", "smoothness": 0.1}, "smoothness=0.1 is about axes"),
             ({"normals": [0, 1, 2], "smoothness": 1}, "smoothness=1 is about axes"),
-            ({"rank": 1}, "rank=1 must be an integer of at least 2 .n_components., or 'auto'"),
-            (
-                {"rank": 2},
-                "rank=2 must be an integer of at least 3, one axis for each",
-            ),
-            ({"rank": "many"}, "rank='many'"),
+            ({"rank": 2}, "rank=2 must be an integer of at least 3, one axis for each"),
             ({"start": "data"}, "start='data' is unknown: use one of"),
-            ({"start": np.zeros((3, 2))}, r"start of shape \(3, 2\)"),
-            ({"start": np.full((40, 3), np.nan)}, "must be finite coordinates"),
             ({"metric": "precomputed", "start": "ridge"}, "start='ridge' needs rows"),
-            ({"tol": 0.0}, "tol=0.0 must be a number, finite and greater than 0 and less than 1"),
-            ({"max_iter": 0}, "max_iter=0 must be an integer of at least 1"),
-            (
-                {"max_time": 0},
-                "max_time=0 must be .* greater than 0 .seconds., or None",
-            ),
         ],
     )
     def test_wrong_ones_are_named(self, parameters, message):
@@ -492,27 +451,17 @@ class TestParameters:
         with pytest.raises(ValueError, match=message):
             quick().fit(X, y)
 
-    def test_a_shared_graph(self, roll, fitted):
-        X, _, y = roll
-        graph = NeighborGraph.build(X, n_neighbors=5)
-        assert np.array_equal(quick().fit(X, y, graph=graph).embedding_, fitted.embedding_)
-        with pytest.raises(GraphMismatchError, match="n_neighbors"):
-            quick(n_neighbors=6).fit(X, y, graph=graph)
-
-    def test_the_margin_is_in_mean_edge_lengths(self, roll):
+    @pytest.mark.parametrize(("n_repeated", "n_neighbors"), [(0, 5), (60, 8)])
+    def test_the_margin_is_in_mean_lengths_of_edges_above_zero(self, roll, n_repeated, n_neighbors):
         """A narrow one is met exactly by labels near the border."""
-        X, truth, _ = roll
-        model = quick(margin=0.2, objective="variance", smoothness=1.0).fit(X, truth)
-        least = np.min((2 * truth - 1) * model.decision_values_)
-        assert least == pytest.approx(0.2 * edges_of(model)[2].mean(), rel=1e-6)
-
-    def test_edges_of_length_zero_do_not_count_in_the_mean(self, roll):
-        X, truth, _ = roll
-        X, truth = np.vstack([X, X[:60]]), np.append(truth, truth[:60])
-        model = quick(margin=0.2, objective="variance", smoothness=1.0, n_neighbors=8).fit(X, truth)
+        rows = np.r_[:N, :n_repeated]
+        X, truth = roll[0][rows], roll[1][rows]
+        model = quick(
+            margin=0.2, objective="variance", smoothness=1.0, n_neighbors=n_neighbors
+        ).fit(X, truth)
         i, j, _ = edges_of(model)
         lengths = np.linalg.norm(X[i] - X[j], axis=1)
-        assert np.sum(lengths == 0) >= 60
+        assert np.sum(lengths == 0) >= n_repeated
         least = np.min((2 * truth - 1) * model.decision_values_)
         assert least == pytest.approx(0.2 * lengths[lengths > 0].mean(), rel=1e-6)
 

@@ -2,16 +2,13 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from scipy.spatial.distance import cdist, pdist
-from sklearn.base import clone
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 from labelfold import (
     ManifoldClassifier,
     MaximumVarianceUnfolding,
-    NeighborGraph,
     SupervisedSemidefiniteEmbedding,
     hide_labels,
 )
@@ -135,19 +132,15 @@ class TestTheProgramme:
 
 
 class TestLabels:
-    def test_without_labels_it_is_maximum_variance_unfolding(self, clouds):
-        X = clouds[0]
-        expected = MaximumVarianceUnfolding(n_neighbors=4, random_state=0).fit(X)
-        for y in (None, np.full(60, -1), [None] * 60):
-            model = fit(X, y)
-            np.testing.assert_allclose(model.embedding_, expected.embedding_, atol=1e-10)
-            assert len(model.medoids_) == len(model.classes_) == 0
-
-    def test_with_a_single_class_it_is_maximum_variance_unfolding(self, clouds):
-        X = clouds[0]
-        expected = MaximumVarianceUnfolding(n_neighbors=4, random_state=0).fit(X)
-        model = fit(X, np.full(60, "one"))
+    @pytest.mark.parametrize(
+        ("y", "n_classes"),
+        [(None, 0), (np.full(60, -1), 0), ([None] * 60, 0), (np.full(60, "one"), 1)],
+    )
+    def test_without_two_classes_it_is_maximum_variance_unfolding(self, clouds, y, n_classes):
+        expected = MaximumVarianceUnfolding(n_neighbors=4, random_state=0).fit(clouds[0])
+        model = fit(clouds[0], y)
         np.testing.assert_allclose(model.embedding_, expected.embedding_, atol=1e-10)
+        assert len(model.medoids_) == len(model.classes_) == n_classes
 
     def test_some_labels(self, clouds):
         X, y = clouds[:2]
@@ -157,18 +150,16 @@ class TestLabels:
         # Unlabelled points hold classes together.
         assert model.certificate_.objective < fit(X, y, spread=4.0).certificate_.objective
 
-    def test_unlabelled_points_far_from_all_others_are_joined(self, clouds):
-        X, y = np.vstack([clouds[0], clouds[0][:8] + 40]), np.append(clouds[1], np.full(8, -1))
-        with pytest.warns(DisconnectedGraphWarning, match=r"of unlabelled points by 1\."):
+    @pytest.mark.parametrize(
+        ("label", "message"),
+        [(-1, r"of unlabelled points by 1\."), (0, r"\(bridges_\): of 1 classes by 1\.")],
+    )
+    def test_points_far_from_all_others_are_joined(self, clouds, label, message):
+        X, y = np.vstack([clouds[0], clouds[0][:8] + 40]), np.append(clouds[1], np.full(8, label))
+        with pytest.warns(DisconnectedGraphWarning, match=message):
             model = fit(X, y)
         assert model.certificate_.ok
         assert len(model.bridges_) == 1
-
-    def test_classes_in_pieces_are_joined(self, clouds):
-        X, y = np.vstack([clouds[0], clouds[0][:8] + 40]), np.append(clouds[1], np.zeros(8))
-        with pytest.warns(DisconnectedGraphWarning, match=r"\(bridges_\): of 1 classes by 1\."):
-            model = fit(X, y)
-        assert model.certificate_.ok
 
     @pytest.mark.parametrize("size", [1, 2])
     def test_small_classes(self, clouds, size):
@@ -240,19 +231,6 @@ class TestInvariance:
         np.testing.assert_allclose(one.spectrum_[:2], other.spectrum_[:2], rtol=0.02)
         places = one.embedding_[one.medoids_], other.embedding_[other.medoids_]
         np.testing.assert_allclose(*map(pdist, places), rtol=0.01)
-
-    def test_sparse_rows_and_threads(self, clouds):
-        X, y = np.round(clouds[0], 1), clouds[1]
-        one = fit(X, y).embedding_
-        np.testing.assert_allclose(fit(sp.csr_array(X), y).embedding_, one, atol=1e-6)
-        np.testing.assert_allclose(fit(X, y, n_jobs=2).embedding_, fit(X, y, n_jobs=1).embedding_)
-
-    def test_a_graph_can_be_shared(self, clouds):
-        X, y = clouds[:2]
-        graph = NeighborGraph.build(X, n_neighbors=4)
-        method = SupervisedSemidefiniteEmbedding(random_state=0)
-        one = clone(method).fit(X, y, graph=graph).embedding_
-        np.testing.assert_array_equal(one, clone(method).fit(X, y).embedding_)
 
 
 class TestDimension:

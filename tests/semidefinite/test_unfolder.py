@@ -1,22 +1,22 @@
-"""How a solve went, as every unfolding keeps it."""
+"""What every unfolding has: how its solve went, and graphs that are shared."""
 
 from __future__ import annotations
 
-import pickle
 import warnings
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 
-import labelfold
 from labelfold import (
     FurthestNeighborUnfolding,
     IsometricSeparationMap,
     MaximumVarianceUnfolding,
+    NeighborGraph,
     SupervisedSemidefiniteEmbedding,
 )
 from labelfold.datasets import make_swiss_roll
+from labelfold.exceptions import GraphMismatchError
 
 COLUMNS = ["n_iter", "seconds", "rank", "objective", "error"]
 MODELS = [
@@ -68,19 +68,23 @@ def test_history_of_every_estimator(fitted, model):
     assert history["error"][-1] == pytest.approx(certificate.errors.decisive, abs=0.01)
 
 
-@pytest.mark.parametrize("model", MODELS, ids=by_class)
-def test_history_goes_through_pickle_and_model_files(fitted, model, tmp_path):
-    model = fitted(model)
-    labelfold.save(model, tmp_path / "model.skops")
-    for again in (pickle.loads(pickle.dumps(model)), labelfold.load(tmp_path / "model.skops")):
-        assert list(again.history_) == COLUMNS
-        for name in COLUMNS:
-            np.testing.assert_array_equal(again.history_[name], model.history_[name])
-
-
 def test_conic_solver_has_none_even_after_a_fit_that_had_one(roll):
     X, _ = roll
     model = MaximumVarianceUnfolding(random_state=0).fit(X[:40])
     assert model.history_ is not None
     model.set_params(solver="conic").fit(X[:40])
     assert model.history_ is None
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("model", MODELS, ids=by_class)
+def test_a_graph_with_other_weights_serves_and_one_with_other_neighbors_does_not(roll, model):
+    X, y = roll
+    short = clone(model).set_params(max_iter=100, n_neighbors=5)
+    graph = NeighborGraph.build(X, n_neighbors=5, weights="binary", scale=3.0)
+    shared = clone(short).fit(X, y, graph=graph).embedding_
+    np.testing.assert_array_equal(shared, clone(short).fit(X, y).embedding_)
+    with pytest.raises(GraphMismatchError, match="n_neighbors"):
+        clone(model).set_params(n_neighbors=6).fit(X, y, graph=graph)
+    with pytest.raises(GraphMismatchError, match="radius"):
+        clone(model).fit(X, y, graph=NeighborGraph.build(X, radius=6.0))

@@ -8,17 +8,15 @@ import pytest
 import scipy.sparse as sp
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.manifold import Isomap
 from sklearn.neighbors import KNeighborsTransformer
 
 from labelfold import (
     FurthestNeighborUnfolding,
     ManifoldClassifier,
     MaximumVarianceUnfolding,
-    NeighborGraph,
 )
 from labelfold.datasets import make_swiss_roll
-from labelfold.exceptions import DisconnectedGraphWarning, GraphMismatchError
+from labelfold.exceptions import DisconnectedGraphWarning
 from labelfold.extend.local_average import LocalAverage
 from labelfold.extend.regression import KernelRegression
 from labelfold.labels import hide_labels
@@ -51,13 +49,9 @@ class TestRoll:
         X, _, coordinates = roll
         model = method(n_neighbors=7, rank=4, random_state=0).fit(X)
         assert min(correlations(model.embedding_, coordinates)) > 0.99
+        assert correlations(PCA(2).fit_transform(X), coordinates)[0] < 0.9
         assert model.certificate_.ok
         assert model.certificate_.gap < 0.14
-
-    def test_isomap_unrolls_it_and_pca_does_not(self, roll):
-        X, _, coordinates = roll
-        assert correlations(Isomap(n_neighbors=7).fit_transform(X), coordinates)[0] > 0.99
-        assert correlations(PCA(2).fit_transform(X), coordinates)[0] < 0.9
 
     def test_two_eigenvalues_stand_out(self, fitted):
         spectrum = fitted.spectrum_
@@ -165,20 +159,17 @@ class TestDegenerate:
         assert np.isfinite(model.embedding_).all()
         assert np.isfinite(model.certificate_.bound)
 
-    @pytest.mark.parametrize("start", ["data", "geodesic", "random"])
+    FAR = 1e6 * np.random.default_rng(0).standard_normal((150, 7))  # violates everything
+
+    @pytest.mark.parametrize("start", ["data", "geodesic", "random", FAR])
     def test_every_start(self, start):
         X, _, _ = make_swiss_roll(150, height=10, random_state=0)
         model = MaximumVarianceUnfolding(start=start, rank=4, random_state=0).fit(X)
         reference = MaximumVarianceUnfolding(rank=4, random_state=0).fit(X)
+        assert model.certificate_.ok
         assert model.certificate_.objective == pytest.approx(
             reference.certificate_.objective, rel=0.02
         )
-
-    def test_a_start_that_violates_everything(self):
-        X, _, _ = make_swiss_roll(150, height=10, random_state=0)
-        start = 1e6 * np.random.default_rng(0).standard_normal((150, 7))
-        model = MaximumVarianceUnfolding(start=start, rank=4, random_state=0).fit(X)
-        assert model.certificate_.ok
 
     def test_impossible_distances_are_proved_so(self):
         rng = np.random.default_rng(0)
@@ -194,21 +185,18 @@ class TestParameters:
     @pytest.mark.parametrize(
         ("parameters", "message"),
         [
-            ({"n_components": 0}, "n_components=0"),
             ({"n_components": 30}, "n_components=30 needs more than 30 points"),
-            (
-                {"n_components": 3, "rank": 2},
-                "rank=2 must be an integer of at least 3",
-            ),
+            ({"n_components": 3, "rank": 2}, "rank=2 must be an integer of at least 3 .*'auto'"),
             ({"rank": "many"}, "rank='many'"),
             ({"solver": "newton"}, "solver='newton' is unknown: use one of"),
             ({"start": "zero"}, "start='zero' is unknown: use one of"),
             ({"start": np.zeros((3, 2))}, r"start of shape \(3, 2\)"),
-            ({"tol": 0.0}, "tol=0.0"),
+            ({"start": np.full((20, 3), np.nan)}, "must be finite coordinates"),
+            ({"tol": 0.0}, "tol=0.0 must be a number, finite and greater than 0 and less than 1"),
             ({"tol": "small"}, "tol='small'"),
             ({"rank": True}, "rank=True"),
-            ({"max_iter": 0}, "max_iter=0"),
-            ({"max_time": -1}, "max_time=-1"),
+            ({"max_iter": 0}, "max_iter=0 must be an integer of at least 1"),
+            ({"max_time": -1}, "max_time=-1 must be .* greater than 0 .seconds., or None"),
             ({"n_neighbors": 0}, "n_neighbors=0"),
         ],
     )
@@ -221,21 +209,6 @@ class TestParameters:
         X = np.random.default_rng(0).standard_normal((500, 2))
         with pytest.raises(ValueError, match='use solver="lowrank"'):
             MaximumVarianceUnfolding(solver="conic").fit(X)
-
-    def test_a_graph_with_other_weights_serves_and_one_with_other_neighbours_does_not(self, roll):
-        X = roll[0][:150]
-        graph = NeighborGraph.build(X, n_neighbors=5, weights="binary", scale=3.0)
-        model = MaximumVarianceUnfolding(rank=4, random_state=0)
-        assert np.array_equal(model.fit(X, graph=graph).embedding_, model.fit(X).embedding_)
-        with pytest.raises(GraphMismatchError, match="n_neighbors"):
-            MaximumVarianceUnfolding(n_neighbors=6).fit(X, graph=graph)
-
-    @pytest.mark.parametrize("n_jobs", [1, 2])
-    def test_threads_and_repeats(self, roll, n_jobs):
-        X = roll[0][:200]
-        one = MaximumVarianceUnfolding(rank=4, random_state=0, n_jobs=1).fit(X)
-        again = MaximumVarianceUnfolding(rank=4, random_state=0, n_jobs=n_jobs).fit(X)
-        assert again.embedding_ == pytest.approx(one.embedding_, abs=1e-8)
 
     def test_progress_on_stderr(self, roll, capsys):
         MaximumVarianceUnfolding(rank=4, verbose=1, random_state=0).fit(roll[0][:100])
@@ -269,11 +242,6 @@ class TestHonesty:
         X[:] = X[::-1] * 3
         assert np.array_equal(model.transform(roll[0][200:203]), expected)
 
-    def test_a_radius_graph_is_refused(self, roll):
-        graph = NeighborGraph.build(roll[0][:150], radius=6.0)
-        with pytest.raises(GraphMismatchError, match="radius"):
-            MaximumVarianceUnfolding().fit(roll[0][:150], graph=graph)
-
 
 class TestNewPoints:
     def test_close_to_where_a_joint_map_has_them(self, roll):
@@ -298,20 +266,6 @@ class TestNewPoints:
         placed = model.transform(search.transform(X[200:220]))
         assert placed.shape == (20, 2)
         assert isinstance(model.extension_, LocalAverage)
-
-    def test_cosine_rows_count_at_unit_length(self):
-        X = np.abs(np.random.default_rng(0).standard_normal((60, 4))) + 0.2
-        unit = X / np.linalg.norm(X, axis=1)[:, None]
-        cosine = MaximumVarianceUnfolding(metric="cosine", rank=4, random_state=0).fit(X)
-        euclidean = MaximumVarianceUnfolding(rank=4, random_state=0).fit(unit)
-        assert cosine.certificate_.objective == pytest.approx(
-            euclidean.certificate_.objective, rel=1e-3
-        )
-
-    def test_pickles(self, fitted, roll):
-        copy = pickle.loads(pickle.dumps(fitted))
-        new = roll[0][:5] + 0.1
-        assert np.array_equal(copy.transform(new), fitted.transform(new))
 
 
 def test_classifies_with_few_labels(roll):

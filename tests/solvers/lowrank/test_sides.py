@@ -24,41 +24,23 @@ def anchor_sides(force=np.inf, margin=MARGIN):
     return AnchorSides(POINTS, ANCHORS, SIGNS, margin, force)
 
 
-def centred_gram(R):
-    centred = R - R.mean(axis=0)
-    return centred @ centred.T
-
-
-def test_slacks_of_half_spaces():
+def test_slacks_and_shortfalls_of_half_spaces_are_lengths_along_the_axis():
     expected = [y * R[i, c] - MARGIN for i, c, y in zip(POINTS, AXES, SIGNS, strict=True)]
-    assert half_spaces().slacks(R) == pytest.approx(expected)
     assert min(expected) < 0 < max(expected)
+    assert half_spaces().slacks(R) == pytest.approx(expected)
+    assert half_spaces().shortfalls(R) == pytest.approx([max(-g, 0.0) for g in expected])
 
 
-def test_slacks_of_anchors_are_entries_of_the_centred_gram_matrix():
-    K = centred_gram(R)
+def test_slacks_of_anchors_are_products_and_shortfalls_lengths_along_the_unit_normal():
+    centered = R - R.mean(axis=0)
+    K = centered @ centered.T
     expected = [y * K[A, i] - MARGIN for i, A, y in zip(POINTS, ANCHORS, SIGNS, strict=True)]
+    assert min(expected) < 0 < max(expected)
     assert anchor_sides().slacks(R) == pytest.approx(expected)
     assert anchor_sides().slacks(R + 20 * SHIFT) == pytest.approx(expected)
-    assert min(expected) < 0 < max(expected)
-
-
-def test_shortfalls_of_half_spaces_are_lengths_along_the_axis():
-    expected = [max(MARGIN - y * R[i, c], 0.0) for i, c, y in zip(POINTS, AXES, SIGNS, strict=True)]
-    assert half_spaces().shortfalls(R) == pytest.approx(expected)
-    assert 0.0 in expected
-
-
-def test_shortfalls_of_anchors_are_lengths_along_the_unit_normal():
-    centred = R - R.mean(axis=0)
-    expected = []
-    for i, A, y in zip(POINTS, ANCHORS, SIGNS, strict=True):
-        length = np.linalg.norm(centred[A])
-        along = y * centred[i] @ centred[A] / length
-        expected.append(max(MARGIN / length - along, 0.0))
-    assert anchor_sides().shortfalls(R) == pytest.approx(expected)
-    assert 0.0 in expected
-    assert max(expected) > 0
+    lengths = np.sqrt(np.diag(K))[ANCHORS]
+    short = np.maximum(-np.array(expected), 0) / lengths
+    assert anchor_sides().shortfalls(R) == pytest.approx(short)
 
 
 def test_an_anchor_at_the_mean_has_a_finite_shortfall():
@@ -69,11 +51,8 @@ def test_an_anchor_at_the_mean_has_a_finite_shortfall():
 
 @pytest.mark.parametrize("unit", [0.1, 4.0])
 def test_scaled_slacks_are_slacks_in_other_units(unit):
-    halves, anchors = half_spaces(), anchor_sides()
-    assert halves.scaled(unit).slacks(R / unit) == pytest.approx(halves.slacks(R) / unit)
-    assert anchors.scaled(unit).slacks(R / unit) == pytest.approx(anchors.slacks(R) / unit**2)
-    for sides in (halves, anchors):
-        power = sides.degree
+    for sides, power in ((half_spaces(), 1), (anchor_sides(), 2)):
+        assert sides.degree == power
         assert sides.scaled(unit).slacks(R / unit) == pytest.approx(sides.slacks(R) / unit**power)
         assert sides.scaled(unit).shortfalls(R / unit) == pytest.approx(sides.shortfalls(R) / unit)
 
@@ -173,35 +152,22 @@ def walls_at(sides, R, mu):
     return Walls(sides, R, mu, SIGMA, TENSION)
 
 
-@pytest.mark.parametrize(("kind", "force"), KINDS)
-def test_forces_are_cut_to_what_is_allowed(kind, force):
-    sides, R, mu, _ = make_walls(kind, force)
-    centred = R - R.mean(axis=0)
-    expected = []
-    for k, g in enumerate(sides.slacks(R)):
-        length = 1.0 if kind == "axes" else max(np.linalg.norm(centred[sides.anchors[k]]), 1.0)
-        t = mu[k] - SIGMA / length**2 * g
-        expected.append(min(max(t, 0.0), force * TENSION / length))
-    assert walls_at(sides, R, mu).forces == pytest.approx(expected)
-    assert 0.0 in expected
-    if force == 0.8:
-        whole = mu - SIGMA * sides.slacks(R)
-        assert np.any(np.array(expected) < whole - 1e-3)  # some are cut from above
+def assert_gradient(walls, kind, sides, R, mu, at):
+    """Compare what walls add to a gradient with differences of the energy."""
+    G, step = np.full_like(R, 10.0), 1e-6
+    walls.add_gradient(R, G)
+    for index in np.ndindex(R.shape):
+        E = np.zeros_like(R)
+        E[index] = step
+        up, down = (energy(kind, sides, R + sign * E, mu, at) for sign in (1, -1))
+        assert G[index] - 10 == pytest.approx((up - down) / (2 * step), abs=1e-6)
 
 
 @pytest.mark.parametrize(("kind", "force"), KINDS)
 @pytest.mark.parametrize("seed", range(3))
 def test_gradient_is_the_derivative_of_the_energy(kind, force, seed):
     sides, R, mu, _ = make_walls(kind, force, seed)
-    G = np.full_like(R, 10.0)
-    walls_at(sides, R, mu).add_gradient(R, G)
-    step = 1e-6
-    for i in range(N_POINTS):
-        for c in range(RANK):
-            E = np.zeros_like(R)
-            E[i, c] = step
-            up, down = (energy(kind, sides, R + sign * E, mu, R) for sign in (1, -1))
-            assert G[i, c] - 10 == pytest.approx((up - down) / (2 * step), abs=1e-6)
+    assert_gradient(walls_at(sides, R, mu), kind, sides, R, mu, R)
 
 
 @pytest.mark.parametrize(("kind", "force"), KINDS)
@@ -219,29 +185,24 @@ def test_slope_is_the_derivative_along_the_direction(kind, force, seed):
 
 
 @pytest.mark.parametrize(("kind", "force"), KINDS)
-def test_walls_that_advanced_are_as_made_anew(kind, force):
+def test_forces_are_cut_to_what_is_allowed_and_follow_the_steps(kind, force):
     """Two steps; of anchors the stiffness stays that of the beginning."""
     sides, R, mu, P = make_walls(kind, force, seed=2)
-    walls = walls_at(sides, R, mu)
-    for a, direction in ((0.7, P), (-0.4, P[::-1].copy())):
+    began, lengths = R, np.ones(len(sides))
+    if kind == "anchors":
+        centered = R - R.mean(axis=0)
+        lengths = np.maximum(np.linalg.norm(centered[sides.anchors], axis=1), 1.0)
+    most = force * TENSION / lengths
+    walls, whole = walls_at(sides, R, mu), []
+    for a, direction in ((0.0, P), (0.7, P), (-0.4, P[::-1].copy())):
         walls.look_along(R, direction)
         walls.advance(a)
         R = R + a * direction
-    _, began, _, _ = make_walls(kind, force, seed=2)
-    lengths = np.ones(len(sides))
-    if kind == "anchors":
-        centred = began - began.mean(axis=0)
-        lengths = np.maximum(np.linalg.norm(centred[sides.anchors], axis=1), 1.0)
-    t = mu - SIGMA / lengths**2 * sides.slacks(R)
-    assert walls.forces == pytest.approx(np.clip(t, 0, force * TENSION / lengths), abs=1e-12)
-    G, expected, step = np.zeros_like(R), np.zeros_like(R), 1e-6
-    walls.add_gradient(R, G)
-    for index in np.ndindex(R.shape):
-        E = np.zeros_like(R)
-        E[index] = step
-        up, down = (energy(kind, sides, R + sign * E, mu, began) for sign in (1, -1))
-        expected[index] = (up - down) / (2 * step)
-    assert pytest.approx(expected, abs=1e-6) == G
+        whole.append(mu - SIGMA / lengths**2 * sides.slacks(R))
+        assert walls.forces == pytest.approx(np.clip(whole[-1], 0, most), abs=1e-12)
+        assert_gradient(walls, kind, sides, R, mu, began)
+    assert np.min(whole) < 0
+    assert np.isinf(force) or np.any(whole > most + 1e-3)  # some are cut from above
 
 
 @pytest.mark.parametrize("force", [np.inf, 0.8])

@@ -109,13 +109,6 @@ class TestClosedForms:
         x = 1e-6 * (np.arange(10) - 4.5)
         assert solution.objective == pytest.approx(x @ x, rel=1e-2)
 
-    def test_a_wall_no_map_can_respect_is_reported(self):
-        halves = HalfSpaces(np.array([0, 1]), np.array([0, 0]), np.array([1.0, -1.0]), 5.0)
-        problem = DistanceProblem(2, np.array([[0, 1]]), np.array([4.0]), Spread(), sides=halves)
-        limits = LowRankLimits(max_iter=600)
-        solution = solve_lowrank(problem, np.eye(2), rank=2, limits=limits)
-        assert not solution.converged
-
 
 class TestSides:
     """Closed forms with sides; R is drawn at random to begin with."""
@@ -124,16 +117,16 @@ class TestSides:
 
     def pair(self, margin, *, length=1.0, force=np.inf, smoothness=0.0, variance=0.0):
         """Two points at a distance, one on either side of axis 0."""
-        halves = HalfSpaces(
-            np.array([0, 1]), np.array([0, 0]), np.array([1.0, -1.0]), margin, force
-        )
+        return self.chain(2, margin, length, force, variance=variance, smoothness=smoothness)
+
+    def chain(self, n, margin, length=1.0, force=np.inf, *, variance=0.0, smoothness=0.0):
+        """Points at a distance from the next, the ends on either side of axis 0."""
+        ends, signs = np.array([0, n - 1]), np.array([1.0, -1.0])
+        halves = HalfSpaces(ends, np.zeros(2, int), signs, margin, force)
+        edges = np.column_stack([np.arange(n - 1), np.arange(1, n)])
+        squares = np.full(n - 1, length**2)
         return DistanceProblem(
-            2,
-            np.array([[0, 1]]),
-            np.array([length**2]),
-            Spread(variance),
-            sides=halves,
-            smoothness=smoothness,
+            n, edges, squares, Spread(variance), sides=halves, smoothness=smoothness
         )
 
     def solve(self, problem, rank=2, seed=0, **more):
@@ -193,12 +186,7 @@ class TestSides:
     def test_a_chain_is_straight_and_leans_as_little_as_its_margins_allow(self):
         """The variance wants a line, smoothness its ends no farther out than the margins."""
         n, margin = 9, 1.7
-        halves = HalfSpaces(np.array([0, n - 1]), np.zeros(2, int), np.array([1.0, -1.0]), margin)
-        edges = np.column_stack([np.arange(n - 1), np.arange(1, n)])
-        problem = DistanceProblem(
-            n, edges, np.ones(n - 1), Spread(1.0), sides=halves, smoothness=0.2
-        )
-        solution = self.solve(problem, rank=None)
+        solution = self.solve(self.chain(n, margin, variance=1.0, smoothness=0.2), rank=None)
         x = np.arange(n) - (n - 1) / 2
         lean = 2 * margin / (n - 1)
         assert solution.R.shape == (n, 2)
@@ -208,16 +196,12 @@ class TestSides:
 
     def test_a_chain_too_short_for_its_margins_is_stretched_evenly(self):
         """Hard sides hold at the price of distances: 8 edges of 1 between points 10 apart."""
-        n, margin = 9, 5.0
-        halves = HalfSpaces(np.array([0, n - 1]), np.zeros(2, int), np.array([1.0, -1.0]), margin)
-        edges = np.column_stack([np.arange(n - 1), np.arange(1, n)])
-        problem = DistanceProblem(n, edges, np.ones(n - 1), Spread(), sides=halves)
-        start = np.random.default_rng(0).standard_normal((n, 2))
+        problem, start = self.chain(9, 5.0), np.random.default_rng(0).standard_normal((9, 2))
         solution = solve_lowrank(problem, start, rank=2, limits=LowRankLimits(max_iter=900))
         assert not solution.converged
-        assert np.min(halves.slacks(solution.R)) >= 0
+        assert np.min(problem.sides.slacks(solution.R)) >= 0
         assert solution.errors.rms_squared == pytest.approx(1.25**2 - 1, rel=1e-3)
-        assert solution.R[:, 0] == pytest.approx(np.linspace(5, -5, n), abs=0.03)
+        assert solution.R[:, 0] == pytest.approx(np.linspace(5, -5, 9), abs=0.03)
 
     @pytest.mark.parametrize("signs", [[1.0, -1.0, 1.0], [-1.0, 1.0, -1.0]])
     def test_of_contradictory_soft_labels_on_one_point_most_win(self, signs):
