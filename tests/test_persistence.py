@@ -19,6 +19,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import skops.io
+from command_line import refused, run, write_csv
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.decomposition import PCA
@@ -71,112 +72,81 @@ FRAME = pd.DataFrame(POINTS, columns=["x", "height", "z"])
 WITH_ZEROS = np.where(np.abs(POINTS) < 4, 0, POINTS)
 DISTANCES = KNeighborsTransformer(mode="distance", n_neighbors=20).fit(POINTS)
 
-# A name for every kind of model: the estimator, what it is fitted on, and new rows.
+
+def case(estimator, y=PARTIAL, X=POINTS, new=NEW):
+    """An estimator, what it is fitted on, and new rows."""
+    return estimator, X, y, new
+
+
+def classifier(embedder, head):
+    return case(ManifoldClassifier(embedder=embedder, head=head))
+
+
 CASES = {
-    "eigenmaps": (LaplacianEigenmaps(3), POINTS, None, NEW),
-    "eigenmaps, density": (LaplacianEigenmaps(density=0.5, diffusion_time=2), POINTS, None, NEW),
-    "eigenmaps, plain": (LaplacianEigenmaps(normalization="none"), POINTS, None, NEW),
-    "ccdr": (CCDR(), POINTS, PARTIAL, NEW),
-    "ccdr, cosine": (CCDR(metric="cosine"), POINTS, PARTIAL, NEW),
-    "ccdr, manhattan": (CCDR(metric="manhattan", weights="binary"), POINTS, PARTIAL, NEW),
-    "ccdr, in pieces": (CCDR(n_neighbors=2), POINTS, PARTIAL, NEW),
-    "ccdr, radius": (CCDR(radius=8.0, scale=np.linspace(1, 2, 60)), POINTS, PARTIAL, NEW),
-    "ccdr, names": (CCDR(), FRAME, NAMED, FRAME[:20] + 0.1),
-    "ccdr, sparse": (
-        CCDR(),
-        sp.csr_matrix(WITH_ZEROS),
-        PARTIAL,
-        sp.csr_matrix(WITH_ZEROS[:9] * 1.01),
+    "eigenmaps": case(LaplacianEigenmaps(3), None),
+    "eigenmaps, density": case(LaplacianEigenmaps(density=0.5, diffusion_time=2), None),
+    "eigenmaps, plain": case(LaplacianEigenmaps(normalization="none"), None),
+    "ccdr": case(CCDR()),
+    "ccdr, cosine": case(CCDR(metric="cosine")),
+    "ccdr, manhattan": case(CCDR(metric="manhattan", weights="binary")),
+    "ccdr, in pieces": case(CCDR(n_neighbors=2)),
+    "ccdr, radius": case(CCDR(radius=8.0, scale=np.linspace(1, 2, 60))),
+    "ccdr, names": case(CCDR(), NAMED, FRAME, FRAME[:20] + 0.1),
+    "ccdr, sparse": case(
+        CCDR(), X=sp.csr_matrix(WITH_ZEROS), new=sp.csr_matrix(WITH_ZEROS[:9] * 1.01)
     ),
-    "ccdr, given distances": (
+    "ccdr, given distances": case(
         CCDR(metric="precomputed", n_neighbors=8),
-        DISTANCES.transform(POINTS),
-        PARTIAL,
-        DISTANCES.transform(NEW),
+        X=DISTANCES.transform(POINTS),
+        new=DISTANCES.transform(NEW),
     ),
-    "ccdr, approximate": (
+    "ccdr, approximate": case(
         CCDR(neighbor_search="approximate", random_state=0, n_neighbors=6),
-        MANY,
         np.arange(1500) % 3,
+        MANY,
         MANY[:50] + 0.1,
     ),
-    "lle": (SupervisedLLE(random_state=np.random.RandomState(3)), POINTS, PARTIAL, NEW),
-    "fisher": (MarginalFisherAnalysis(), POINTS, CLASSES, NEW),
-    "fisher, kernel": (MarginalFisherAnalysis(kernel="rbf"), POINTS, CLASSES, NEW),
-    "variance": (MaximumVarianceUnfolding(tol=0.1), POINTS, None, NEW),
-    "variance, manhattan": (
-        MaximumVarianceUnfolding(metric="manhattan", tol=0.1),
-        POINTS,
-        None,
-        NEW,
+    "lle": case(SupervisedLLE(random_state=np.random.RandomState(3))),
+    "fisher": case(MarginalFisherAnalysis(), CLASSES),
+    "fisher, kernel": case(MarginalFisherAnalysis(kernel="rbf"), CLASSES),
+    "variance": case(MaximumVarianceUnfolding(tol=0.1), None),
+    "variance, manhattan": case(MaximumVarianceUnfolding(metric="manhattan", tol=0.1), None),
+    "furthest": case(FurthestNeighborUnfolding(tol=0.1), None),
+    "semidefinite": case(SupervisedSemidefiniteEmbedding(tol=0.1)),
+    "separation": case(IsometricSeparationMap(tol=0.1, random_state=0), NAMED),
+    "laplacian": case(LaplacianClassifier()),
+    "laplacian, names": case(LaplacianClassifier(penalty="auto"), NAMED.astype(object)),
+    "laplacian, degree": case(
+        LaplacianClassifier(normalization="degree", n_neighbors=2, metric="cosine")
     ),
-    "furthest": (FurthestNeighborUnfolding(tol=0.1), POINTS, None, NEW),
-    "semidefinite": (SupervisedSemidefiniteEmbedding(tol=0.1), POINTS, PARTIAL, NEW),
-    "separation": (IsometricSeparationMap(tol=0.1, random_state=0), POINTS, NAMED, NEW),
-    "laplacian": (LaplacianClassifier(), POINTS, PARTIAL, NEW),
-    "laplacian, names": (LaplacianClassifier(penalty="auto"), POINTS, NAMED.astype(object), NEW),
-    "laplacian, degree": (
-        LaplacianClassifier(normalization="degree", n_neighbors=2, metric="cosine"),
-        POINTS,
-        PARTIAL,
-        NEW,
+    "least squares": case(LeastSquaresClassifier(), CLASSES),
+    "manifold": case(ManifoldClassifier(), NAMED),
+    "manifold, neighbours": classifier(LaplacianEigenmaps(), KNeighborsClassifier(3)),
+    "manifold, of others": classifier(make_pipeline(StandardScaler(), Isomap()), SVC()),
+    "manifold, perceptron": classifier(PCA(2), MLPClassifier((4,), max_iter=20)),
+    "manifold, selected": classifier(
+        make_pipeline(SimpleImputer(), SelectKBest(k=2), CCDR()),
+        CalibratedClassifierCV(LogisticRegression(), cv=2),
     ),
-    "least squares": (LeastSquaresClassifier(), POINTS, CLASSES, NEW),
-    "manifold": (ManifoldClassifier(), POINTS, NAMED, NEW),
-    "manifold, neighbours": (
-        ManifoldClassifier(embedder=LaplacianEigenmaps(), head=KNeighborsClassifier(3)),
-        POINTS,
-        PARTIAL,
-        NEW,
+    "resampled": case(
+        ResampledEmbedding(CCDR(2), n_subsamples=2, subsample_size=30, random_state=0)
     ),
-    "manifold, of others": (
-        ManifoldClassifier(embedder=make_pipeline(StandardScaler(), Isomap()), head=SVC()),
-        POINTS,
-        PARTIAL,
-        NEW,
-    ),
-    "manifold, perceptron": (
-        ManifoldClassifier(embedder=PCA(2), head=MLPClassifier((4,), max_iter=20)),
-        POINTS,
-        PARTIAL,
-        NEW,
-    ),
-    "manifold, selected": (
-        ManifoldClassifier(
-            embedder=make_pipeline(SimpleImputer(), SelectKBest(k=2), CCDR()),
-            head=CalibratedClassifierCV(LogisticRegression(), cv=2),
-        ),
-        POINTS,
-        PARTIAL,
-        NEW,
-    ),
-    "resampled": (
-        ResampledEmbedding(CCDR(2), n_subsamples=2, subsample_size=30, random_state=0),
-        POINTS,
-        PARTIAL,
-        NEW,
-    ),
-    "dimension": (IntrinsicDimension(random_state=0), POINTS, PARTIAL, NEW),
-    "search": (
+    "dimension": case(IntrinsicDimension(random_state=0)),
+    "search": case(
         TransductiveSearchCV(
             ManifoldClassifier(embedder=CCDR(3)), {"embedder__beta": [0.1, 1.0]}, cv=LabeledKFold(3)
-        ),
-        POINTS,
-        PARTIAL,
-        NEW,
+        )
     ),
-    "search, other rows": (
+    "search, other rows": case(
         GridSearchCV(
             make_pipeline(PCA(2), LaplacianClassifier()),
             {"laplacianclassifier__n_neighbors": range(4, 6), "pca": [PCA(2), StandardScaler()]},
             cv=StratifiedKFold(2),
             scoring="f1_macro",
         ),
-        POINTS,
         CLASSES,
-        NEW,
     ),
-    "pipeline": (make_pipeline(StandardScaler(), CCDR(), SVC()), POINTS, CLASSES, NEW),
+    "pipeline": case(make_pipeline(StandardScaler(), CCDR(), SVC()), CLASSES),
 }
 
 
@@ -203,6 +173,11 @@ def path(tmp_path):
 def saved(fitted, path):
     labelfold.save(fitted("ccdr"), path)
     return path
+
+
+def cannot_load(path, words=""):
+    with pytest.raises(ModelFileError, match=words):
+        labelfold.load(path)
 
 
 def assert_same(a, b, place="model"):
@@ -362,16 +337,8 @@ def test_new_rows_join_a_loaded_map(fitted, path):
 def test_compact_graph_says_what_is_missing(fitted, path):
     labelfold.save(fitted("ccdr, in pieces"), path, compact=True)
     graph = labelfold.load(path).graph_
-    missing = (
-        "distances",
-        "weights",
-        "occurrences",
-        "bridges",
-        "unbridged",
-        "pieces",
-        "statistics",
-    )
-    for name in missing:
+    missing = ["distances", "weights", "occurrences", "bridges", "unbridged", "pieces"]
+    for name in [*missing, "statistics"]:
         with pytest.raises(AttributeError, match=f"{name} of the graph .* compact=False"):
             getattr(graph, name)
     with pytest.raises(AttributeError, match="compact=False"):
@@ -514,8 +481,7 @@ def test_truncated_file(content, path):
     rng = np.random.default_rng(0)
     for length in {0, 1, 3, 4, len(content) - 1, *rng.integers(len(content), size=150).tolist()}:
         path.write_bytes(content[:length])
-        with pytest.raises(ModelFileError, match=r"truncated or damaged|not a file that"):
-            labelfold.load(path)
+        cannot_load(path, r"truncated or damaged|not a file that")
 
 
 def test_damaged_file(content, path, fitted):
@@ -536,21 +502,16 @@ def test_damaged_file(content, path, fitted):
 def test_other_kinds(fitted, path):
     model = fitted("ccdr")
     joblib.dump(model, path)
-    with pytest.raises(ModelFileError, match="is a pickle"):
-        labelfold.load(path)
+    cannot_load(path, "is a pickle")
     path.write_bytes(pickle.dumps(model, protocol=2))
-    with pytest.raises(ModelFileError, match="is a pickle"):
-        labelfold.load(path)
+    cannot_load(path, "is a pickle")
     skops.io.dump(PCA().fit(POINTS), path)
-    with pytest.raises(ModelFileError, match=r"no readable labelfold\.json"):
-        labelfold.load(path)
+    cannot_load(path, r"no readable labelfold\.json")
     np.savez(path.with_suffix(".npz"), POINTS)
-    with pytest.raises(ModelFileError, match=r"no readable labelfold\.json"):
-        labelfold.load(path.with_suffix(".npz"))
+    cannot_load(path.with_suffix(".npz"), r"no readable labelfold\.json")
     for text in (b"x,y\n1,2\n", b"\x93NUMPY", b"\0" * 5000):
         path.write_bytes(text)
-        with pytest.raises(ModelFileError):
-            labelfold.load(path)
+        cannot_load(path)
     with pytest.raises(FileNotFoundError):
         labelfold.load(path.with_name("none"))
 
@@ -575,78 +536,42 @@ def with_root(members, root):
     return {**members, "schema.json": json.dumps(root).encode()}
 
 
+def node(name, loader, **more):
+    """What a file says of one object."""
+    module, _, kind = name.rpartition(".")
+    return {"__module__": module, "__class__": kind, "__loader__": loader, **more}
+
+
 def text(value):
-    content = json.dumps(value)
-    return {
-        "__class__": "str",
-        "__module__": "builtins",
-        "__loader__": "JsonNode",
-        "content": content,
-    }
+    return node("builtins.str", "JsonNode", content=json.dumps(value))
 
 
 def row(*nodes):
-    node = {"__class__": "tuple", "__module__": "builtins", "__loader__": "TupleNode"}
-    return {**node, "content": list(nodes)}
+    return node("builtins.tuple", "TupleNode", content=list(nodes))
 
 
 def harm(sentinel):
     """Descriptions that would make a file if what they name were called."""
-    command = f"touch {sentinel}"
-    made = {"__module__": "os", "__class__": "system"}
-    keys = {"__class__": "list", "__module__": "builtins", "__loader__": "ListNode", "content": []}
-    empty = {"__class__": "dict", "__module__": "builtins", "__loader__": "DictNode"}
-    empty = {**empty, "content": {}, "key_types": keys}
-    yield {**made, "__loader__": "ConstructorFromReduceNode", "content": row(text(command))}
-    yield {**made, "__loader__": "FunctionNode"}
-    yield {**made, "__loader__": "TypeNode"}
-    yield {**made, "__loader__": "ObjectNode", "content": empty}
-    yield {
-        "__module__": "builtins",
-        "__class__": "eval",
-        "__loader__": "ConstructorFromReduceNode",
-        "content": row(text(f"open({str(sentinel)!r}, 'w')")),
-    }
-    yield {
-        "__module__": "pathlib",
-        "__class__": "PosixPath",
-        "__loader__": "MethodNode",
-        "content": {
-            "func": "touch",
-            "obj": {
-                "__module__": "pathlib",
-                "__class__": "PosixPath",
-                "__loader__": "ConstructorFromReduceNode",
-                "content": row(text(str(sentinel))),
-            },
-        },
-    }
-    yield {
-        "__module__": "operator",
-        "__class__": "call",
-        "__loader__": "OperatorFuncNode",
-        "attrs": row({**made, "__loader__": "FunctionNode"}, text(command)),
-    }
-    yield {
-        "__module__": "functools",
-        "__class__": "partial",
-        "__loader__": "PartialNode",
-        "content": {
-            "func": {**made, "__loader__": "FunctionNode"},
-            "args": row(text(command)),
-            "kwds": empty,
-            "namespace": empty,
-        },
-    }
-    yield {"__module__": "os", "__class__": "system", "__loader__": "NoSuchNode"}
+    command, called = row(text(f"touch {sentinel}")), "ConstructorFromReduceNode"
+    place = row(text(str(sentinel)))
+    function = node("os.system", "FunctionNode")
+    keys = node("builtins.list", "ListNode", content=[])
+    empty = node("builtins.dict", "DictNode", content={}, key_types=keys)
+    yield node("os.system", called, content=command)
+    yield function
+    yield node("os.system", "TypeNode")
+    yield node("os.system", "ObjectNode", content=empty)
+    yield node("builtins.eval", called, content=row(text(f"open({str(sentinel)!r}, 'w')")))
+    path = node("pathlib.PosixPath", called, content=place)
+    yield node("pathlib.PosixPath", "MethodNode", content={"func": "touch", "obj": path})
+    attributes = row(function, text(f"touch {sentinel}"))
+    yield node("operator.call", "OperatorFuncNode", attrs=attributes)
+    parts = {"func": function, "args": command, "kwds": empty, "namespace": empty}
+    yield node("functools.partial", "PartialNode", content=parts)
+    yield node("os.system", "NoSuchNode")
     # A function of ours that writes files, and a class that is not on the list.
-    yield {"__module__": "labelfold.persistence", "__class__": "save", "__loader__": "FunctionNode"}
-    yield {
-        "__module__": "labelfold.cli.output",
-        "__class__": "OutputFiles",
-        "__loader__": "ConstructorFromReduceNode",
-        "content": row(text(str(sentinel))),
-    }
+    yield node("labelfold.persistence.save", "FunctionNode")
+    yield node("labelfold.cli.output.OutputFiles", called, content=place)
 
 
 @pytest.mark.parametrize("protocol", [0, 1, None])
@@ -661,21 +586,18 @@ def test_no_code_runs(saved, tmp_path, protocol):
                 schema = {**json.loads(forged["schema.json"]), "protocol": protocol}
                 forged["schema.json"] = json.dumps(schema).encode()
             forge(saved, forged)
-            with pytest.raises(ModelFileError):
-                labelfold.load(saved)
+            cannot_load(saved)
             assert not sentinel.exists()
 
 
-def test_no_estimator(saved):
-    forge(saved, with_root(members_of(saved), row(text("harmless"))))
-    with pytest.raises(ModelFileError, match="holds a tuple and no estimator"):
-        labelfold.load(saved)
-
-
-def test_names_the_foreign_type(saved):
-    forge(saved, with_root(members_of(saved), next(harm("x"))))
-    with pytest.raises(ModelFileError, match=r"holds os\.system, which labelfold does not know"):
-        labelfold.load(saved)
+def test_what_is_no_estimator_is_named(saved, tmp_path):
+    members = members_of(saved)
+    forge(saved, with_root(members, row(text("harmless"))))
+    cannot_load(saved, "holds a tuple and no estimator")
+    forge(saved, with_root(members, next(harm("x"))))
+    cannot_load(saved, r"holds os\.system, which labelfold does not know")
+    rows = write_csv(tmp_path / "new.csv", NEW, names=["x", "height", "z"])
+    refused(run("transform", saved, rows, "-o", tmp_path / "out.csv"), saved.name, "os.system")
 
 
 def test_forged_description(saved):
@@ -691,21 +613,18 @@ def test_forged_description(saved):
             labelfold.load(saved)
     for broken in (b"", b"[]", b"{}", b"null", b"[" * 10**5, b'{"protocol": 1e9}', b"\xff"):
         forge(saved, {**members, "schema.json": broken})
-        with pytest.raises(ModelFileError):
-            labelfold.load(saved)
+        cannot_load(saved)
 
 
 def test_bombs(saved, monkeypatch):
     members = members_of(saved)
     monkeypatch.setattr(model_file.skops.io, "load", lambda *a, **k: pytest.fail("was opened"))
     forge(saved, {**members, "bomb.npy": bytes(2**27)}, zipfile.ZIP_DEFLATED)
-    with pytest.raises(ModelFileError, match="would unpack to more than"):
-        labelfold.load(saved)
+    cannot_load(saved, "would unpack to more than")
     packed = io.BytesIO()
     np.savez_compressed(packed, np.zeros(2**24))
     forge(saved, {**members, "bomb.npz": packed.getvalue()})
-    with pytest.raises(ModelFileError, match="would unpack to more than"):
-        labelfold.load(saved)
+    cannot_load(saved, "would unpack to more than")
 
 
 def test_arrays_that_lie(saved):
@@ -716,8 +635,7 @@ def test_arrays_that_lie(saved):
         header = header.ljust(117) + "\n"
         lie = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode()
         forge(saved, {**members, array: lie})
-        with pytest.raises(ModelFileError, match="cannot be restored"):
-            labelfold.load(saved)
+        cannot_load(saved, "cannot be restored")
 
 
 # ---- versions
@@ -732,11 +650,9 @@ def with_manifest(saved, **changes):
 
 def test_other_formats(saved):
     with_manifest(saved, format=99, versions={"labelfold": "9.1.0"})
-    with pytest.raises(ModelFileError, match=r"labelfold 9\.1\.0 in format 99.*upgrade labelfold"):
-        labelfold.load(saved)
+    cannot_load(saved, r"labelfold 9\.1\.0 in format 99.*upgrade labelfold")
     with_manifest(saved, format=1)
-    with pytest.raises(ModelFileError, match=r"in format 1.*fit and save again"):
-        labelfold.load(saved)
+    cannot_load(saved, r"in format 1.*fit and save again")
 
 
 @pytest.mark.parametrize("name", ["labelfold", "scikit-learn"])
@@ -760,8 +676,7 @@ def test_newer_skops(saved):
     members = members_of(saved)
     schema = {**json.loads(members["schema.json"]), "protocol": 1000}
     forge(saved, {**members, "schema.json": json.dumps(schema).encode()})
-    with pytest.raises(ModelFileError, match=r"schema\.json.*protocol 1000.*saved with labelfold"):
-        labelfold.load(saved)
+    cannot_load(saved, r"schema\.json.*protocol 1000.*saved with labelfold")
 
 
 def test_what_no_longer_fits_is_told_with_versions(saved):
@@ -770,20 +685,14 @@ def test_what_no_longer_fits_is_told_with_versions(saved):
     schema["content"]["content"]["graph_"]["__class__"] = "GraphRecipe"
     schema["content"]["content"]["graph_"]["content"] = text("no state")
     forge(saved, {**members, "schema.json": json.dumps(schema).encode()})
-    with pytest.raises(ModelFileError, match=r"cannot be restored here .* numpy .*install these"):
-        labelfold.load(saved)
+    cannot_load(saved, r"cannot be restored here .* numpy .*install these")
 
 
-@pytest.mark.parametrize("broken", [b"", b"[]", b"{}", b'{"format": "1", "versions": {}}'])
-def test_broken_manifest(saved, broken):
-    forge(saved, {**members_of(saved), "labelfold.json": broken})
-    with pytest.raises(ModelFileError, match=r"labelfold\.json"):
-        labelfold.load(saved)
-
-
-def test_missing_manifest(saved):
+def test_broken_or_missing_manifest(saved):
     members = members_of(saved)
+    for broken in (b"", b"[]", b"{}", b'{"format": "1", "versions": {}}'):
+        forge(saved, {**members, "labelfold.json": broken})
+        cannot_load(saved, r"labelfold\.json")
     del members["labelfold.json"]
     forge(saved, members)
-    with pytest.raises(ModelFileError, match=r"no readable labelfold\.json"):
-        labelfold.load(saved)
+    cannot_load(saved, r"no readable labelfold\.json")

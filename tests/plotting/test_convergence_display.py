@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from sklearn.decomposition import PCA
-from sklearn.exceptions import NotFittedError
 
 from labelfold.classify import ManifoldClassifier
 from labelfold.plotting.convergence_display import ConvergenceDisplay
@@ -149,15 +146,6 @@ def test_two_axes_in_any_form(axes):
     assert [ax.get_xlabel() for ax in axes] == ["", "steps of the solver"]
 
 
-def test_a_drawn_display_can_be_pickled():
-    display = ConvergenceDisplay(
-        STEPS, ERROR, OBJECTIVE, rank=[2, 2, 3, 3], tol=0.1, bound=11.0, final_error=0.01
-    ).plot()
-    again = pickle.loads(pickle.dumps(display))
-    again.figure_.draw_without_rendering()
-    assert words(again) == words(display)
-
-
 def test_style_can_be_changed_under_any_alias(axes):
     display = ConvergenceDisplay(STEPS, ERROR, OBJECTIVE).plot(axes, c="red", lw=4)
     assert to_rgba(display.error_.get_color()) == to_rgba("red")
@@ -205,8 +193,6 @@ def test_the_conic_solver_keeps_none(rows):
 
 
 def test_bad_arguments(axes):
-    with pytest.raises(NotFittedError):
-        ConvergenceDisplay.from_estimator(MaximumVarianceUnfolding())
     display = ConvergenceDisplay(STEPS, ERROR, OBJECTIVE)
     with pytest.raises(ValueError, match="against='rounds' is unknown: use one of"):
         display.plot(axes, against="rounds")

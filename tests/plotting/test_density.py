@@ -77,20 +77,6 @@ def test_points_on_a_line_or_all_alike(points):
     assert bottom < top
 
 
-def test_colors_are_pure_faded_or_grey():
-    grid = DensityGrid(
-        counts=np.array([[1, 1, 1, 0]]),
-        winners=np.array([[1, 1, -1, -1]]),
-        shares=np.array([[1.0, 0.25, 0.0, 0.0]]),
-        extent=(0.0, 1.0, 0.0, 1.0),
-    )
-    shaded = shade(grid, class_styles(2))
-    np.testing.assert_allclose(shaded[0, 0, :3], color(1))
-    np.testing.assert_allclose(shaded[0, 1, :3], 0.25 * color(1) + 0.75 * GREY)
-    np.testing.assert_allclose(shaded[0, 2, :3], GREY)
-    np.testing.assert_array_equal(shaded[0, :, 3], [1.0, 1.0, 1.0, 0.0])
-
-
 def test_opacity_is_the_rank_of_the_count():
     counts = np.array([[1, 1, 1, 1, 7, 7, 10**6, 0]])
     empty = np.full(counts.shape, -1)
@@ -161,11 +147,12 @@ def test_labels_in_the_image_count_whatever_the_confidence(ax):
 
 
 def test_unsure_predictions_fade_to_grey_in_the_image(ax):
-    embedding = np.array([[0.0, 0.0], [1.0, 1.0]])
-    display = EmbeddingDisplay(embedding, predictions=[0, 1], confidence=[1.0, 0.25])
+    embedding = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    display = EmbeddingDisplay(embedding, predictions=[0, 1, -1], confidence=[1.0, 0.25, 1.0])
     pixels = display.plot(ax, density=True).density_.get_array()
     np.testing.assert_allclose(pixels[0, 0, :3], color(0), atol=1 / 255)
     np.testing.assert_allclose(pixels[-1, -1, :3], 0.25 * color(1) + 0.75 * GREY, atol=1 / 255)
+    np.testing.assert_allclose(pixels[-1, 0, :3], GREY, atol=1 / 255)  # no prediction at all
 
 
 @pytest.mark.parametrize("components", [(0,), (0, 1, 2)])

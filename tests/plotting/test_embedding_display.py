@@ -76,7 +76,9 @@ def test_without_labels_all_points_are_unlabeled(ax):
 
 
 def test_a_label_counts_before_a_prediction(ax):
-    display = EmbeddingDisplay(EMBEDDING, labels=LABELS, predictions=PREDICTIONS).plot(ax)
+    display = EmbeddingDisplay(
+        EMBEDDING, labels=LABELS, predictions=PREDICTIONS, confidence=CONFIDENCE
+    ).plot(ax)
     np.testing.assert_array_equal(display.scatter_.get_offsets(), EMBEDDING[[0, 4]])
     np.testing.assert_array_equal(display.predicted_.get_offsets(), EMBEDDING[[1, 2, 3]])
     np.testing.assert_array_equal(display.unlabeled_.get_offsets(), EMBEDDING[[5]])
@@ -84,20 +86,10 @@ def test_a_label_counts_before_a_prediction(ax):
     np.testing.assert_allclose(display.scatter_.get_facecolors()[:, :3], rgb("ab"))
     np.testing.assert_allclose(display.predicted_.get_facecolors()[:, :3], rgb("bac"))
     assert tuple(display.text_[2].xy) == tuple(EMBEDDING[3])
-
-
-def test_opacity_rises_with_confidence_and_nothing_disappears(ax):
-    display = EmbeddingDisplay(
-        EMBEDDING, labels=LABELS, predictions=PREDICTIONS, confidence=CONFIDENCE
-    ).plot(ax)
-    opacities = display.predicted_.get_facecolors()[:, 3]
-    np.testing.assert_allclose(opacities, [1.0, 0.15, 0.575])
-    # A label is certain, whatever the classifier thinks of it.
+    # Opacity rises with confidence, nothing disappears, and labels are certain.
+    np.testing.assert_allclose(display.predicted_.get_facecolors()[:, 3], [1.0, 0.15, 0.575])
     np.testing.assert_allclose(display.scatter_.get_facecolors()[:, 3], 1.0)
-
-
-def test_labeled_points_stand_out_among_predicted_ones(ax):
-    display = EmbeddingDisplay(EMBEDDING, labels=LABELS, predictions=PREDICTIONS).plot(ax)
+    # Labeled points stand out.
     assert display.predicted_.get_linewidths() == [0]
     assert display.scatter_.get_linewidths() > [0]
     assert display.scatter_.get_sizes() > display.predicted_.get_sizes()
@@ -108,29 +100,21 @@ def test_labeled_points_stand_out_among_predicted_ones(ax):
 
 
 def test_new_points_are_drawn_once_on_top_with_a_ring(ax):
-    is_new = np.array([True, True, False, False, False, True])
+    is_new = np.array([True, False, True, False, False, True])
     display = EmbeddingDisplay(
         EMBEDDING, labels=LABELS, predictions=PREDICTIONS, confidence=CONFIDENCE, is_new=is_new
     ).plot(ax)
     np.testing.assert_array_equal(display.new_.get_offsets(), EMBEDDING[is_new])
     np.testing.assert_array_equal(display.scatter_.get_offsets(), EMBEDDING[[4]])
-    np.testing.assert_array_equal(display.predicted_.get_offsets(), EMBEDDING[[2, 3]])
+    np.testing.assert_array_equal(display.predicted_.get_offsets(), EMBEDDING[[1, 3]])
     assert display.unlabeled_ is None
-    colors = [*rgb("ab"), to_rgba(UNLABELED_COLOR)[:3]]
+    colors = [*rgb("aa"), to_rgba(UNLABELED_COLOR)[:3]]
     np.testing.assert_allclose(display.new_.get_facecolors()[:, :3], colors)
+    # The first has a label, the last has neither label nor prediction.
+    np.testing.assert_allclose(display.new_.get_facecolors()[:, 3], [1.0, 0.15, 1.0])
     np.testing.assert_allclose(display.new_.get_edgecolors(), [to_rgba("black")])
     assert display.new_.get_linewidths() >= [1.0]
     assert display.new_.get_zorder() > display.scatter_.get_zorder()
-
-
-def test_new_points_without_a_prediction_are_opaque(ax):
-    display = EmbeddingDisplay(
-        EMBEDDING, labels=LABELS, predictions=PREDICTIONS, confidence=CONFIDENCE, is_new=[True] * 6
-    ).plot(ax)
-    # Rows 0 and 4 have a label; row 5 has neither label nor prediction.
-    np.testing.assert_allclose(
-        display.new_.get_facecolors()[:, 3], [1.0, 1.0, 0.15, 0.575, 1.0, 1.0]
-    )
 
 
 def test_a_legend_says_what_the_ring_is(ax):

@@ -445,20 +445,6 @@ def test_the_title_tells_the_number_of_points_by_default(n_points, count):
     assert page.all("div", id="plot")[0][0]["aria-label"].startswith(f"Map of {count}.")
 
 
-def test_a_failure_leaves_the_old_file(tmp_path, display, monkeypatch):
-    path = tmp_path / "map.html"
-    path.write_text("mine")
-
-    def fail(descriptor):
-        raise OSError("the disk is full.")
-
-    monkeypatch.setattr("os.fsync", fail)
-    with pytest.raises(OSError, match="disk is full"):
-        write_html(display, path)
-    assert path.read_text() == "mine"
-    assert list(tmp_path.iterdir()) == [path]
-
-
 def test_without_bokeh_the_extra_is_named(monkeypatch, display):
     monkeypatch.setitem(sys.modules, "bokeh", None)
     monkeypatch.setitem(sys.modules, "bokeh.embed", None)

@@ -9,9 +9,6 @@ from sklearn.decomposition import PCA
 
 from labelfold.plotting.lines import (
     LEAST_GAP,
-    draw_lines,
-    key_of,
-    line_styles,
     name_lines,
     place_values,
     scale_of,
@@ -20,7 +17,6 @@ from labelfold.plotting.lines import (
     wrap_label,
     write_above,
 )
-from labelfold.plotting.palette import OKABE_ITO
 
 
 @pytest.fixture
@@ -37,27 +33,6 @@ def written(ax):
 # Lines
 
 
-def test_lines_differ_in_color_and_in_shape():
-    styles = line_styles(64)
-    assert [style.color for style in styles[:8]] == list(OKABE_ITO)
-    assert len({style.marker for style in styles[:8]}) == 8
-    assert len({(style.color, style.marker) for style in styles}) == 64
-
-
-def test_lines_are_drawn_from_left_to_right_with_their_intervals(ax):
-    errors = np.array([[0.5, 0.6, 0.7], [np.nan, np.nan, np.nan]])
-    reach = np.array([0.1, 0.2, np.nan])  # the last has no interval
-    lows, highs = errors - reach, errors + reach
-    (bars, nothing), places = draw_lines(ax, [3, 1, 2], (errors, lows, highs), {"ls": ":"})
-    assert nothing is None
-    np.testing.assert_allclose(places.mean(axis=0), [3, 1, 2])
-    np.testing.assert_array_equal(bars.lines[0].get_ydata(), [0.6, 0.7, 0.5])
-    ends = [segment[:, 1] for segment in bars.lines[2][0].get_segments()]
-    np.testing.assert_allclose(ends, [[0.4, 0.8], [0.7, 0.7], [0.4, 0.6]])
-    assert bars.lines[0].get_linestyle() == ":"
-    assert bars.lines[2][0].get_alpha() < 1
-
-
 @pytest.mark.parametrize("limits", [(0, 1), (-3, -1), (0, 50)])
 def test_names_keep_apart_and_above_the_lower_edge(ax, limits):
     ax.set_ylim(limits)
@@ -70,19 +45,6 @@ def test_names_keep_apart_and_above_the_lower_edge(ax, limits):
     assert found[4] == pytest.approx(heights[4])
     assert found[0] < found[2]  # the order of the lines
     assert np.all(np.abs(found - heights) <= LEAST_GAP * size)
-
-
-def test_names_stand_at_the_last_points_with_the_markers_of_their_lines(ax):
-    ax.set_ylim(-0.1, 1)
-    errors = np.array([[0.9, 0.2], [np.nan, np.nan], [0.8, np.nan], [0.0, 0.0]])
-    texts = name_lines(ax, [2, 1], errors, ["a$", "b", "c", "d"])
-    assert [text.get_text() for text in texts] == ["a$", "c", "d"]
-    np.testing.assert_allclose([text.xy[1] for text in texts], [0.9, 0.8, 0.0])
-    styles = line_styles(4)
-    assert [line.get_marker() for line in ax.get_lines()] == [styles[k].marker for k in (0, 2, 3)]
-    assert [line.get_ydata()[0] for line in ax.get_lines()] == [text.xy[1] for text in texts]
-    assert not texts[0].get_parse_math()
-    ax.figure.draw_without_rendering()
 
 
 @pytest.mark.parametrize("layout", ["constrained", None])
@@ -130,12 +92,6 @@ def test_scales(values, scale):
     assert scale_of(values) == scale
 
 
-def test_keys_of_equal_values_are_equal():
-    assert key_of(1) == key_of(np.float32(1.0))
-    assert key_of(np.nan) == key_of(float("nan"))
-    assert len({key_of(1), key_of("1"), key_of(np.nan), key_of(True)}) == 4
-
-
 def test_values_are_written_short():
     values = [10 ** (-1 / 3), 1000001, 12345.0, np.inf, None, True, Fraction(1, 3), "a\n b"]
     words = ["0.4642", "1000001", "12345", "inf", "None", "True", "0.3333", "a b"]
@@ -171,9 +127,7 @@ def test_names_of_values_have_room(laid_out):
     laid_out.set_xlim(0, 51)
     assert [label.get_text() for label in written(laid_out)] == ["1", "5", "10", "20", "50"]
     assert len(laid_out.get_xticks()) == 6
-
-
-def test_many_numbers_have_round_ticks(laid_out):
+    # Many numbers have round ticks.
     place_values(laid_out, np.linspace(0.1, 0.9, 50), 1)
     laid_out.set_xlim(0.1, 0.9)
     assert len(written(laid_out)) < 12

@@ -10,7 +10,6 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
-from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import RidgeClassifier
 from sklearn.manifold import SpectralEmbedding
 
@@ -43,13 +42,6 @@ def test_everything_is_stored_in_one_form():
     assert display.images.shape == (3, 2, 2)
     assert display.classes == display.class_names == ["a", "b", "c"]
     assert display.components == [1, 0]
-
-
-def test_what_is_not_given_is_none():
-    display = EmbeddingDisplay(EMBEDDING)
-    for name in ("labels", "predictions", "confidence", "is_new", "images", "class_centers"):
-        assert getattr(display, name) is None
-    assert display.classes == display.class_names == []
 
 
 KINDS = {
@@ -292,8 +284,6 @@ def test_maps_within_other_estimators(tmp_path):
 def test_estimators_that_cannot_be_drawn(data):
     X, y, X_new = data
     draw = EmbeddingDisplay.from_estimator
-    with pytest.raises(NotFittedError):
-        draw(CCDR())
     with pytest.raises(TypeError):
         draw(SimpleNamespace(embedding_=X))
     with pytest.raises(ValueError, match=r"PCA keeps no embedding_.*pass X"):

@@ -54,15 +54,6 @@ def test_moved_boxes_cover_nothing_and_stay_on_the_page(seed):
     np.testing.assert_array_equal(moves[0], 0.0)
 
 
-def test_boxes_leave_taken_places_free():
-    boxes = np.array([[100.0, 100.0, 120.0, 110.0], [300.0, 100.0, 320.0, 110.0]])
-    taken = np.array([[105.0, 102.0, 115.0, 112.0]])
-    moves = find_moves(boxes, PAGE, taken)
-    assert np.any(moves[0])
-    np.testing.assert_array_equal(moves[1], 0.0)
-    assert not overlaps(np.concatenate([taken, boxes + np.tile(moves, 2)]))
-
-
 def test_names_of_classes_in_one_place_can_all_be_read(ax):
     embedding = np.concatenate([np.full((9, 2), 50.0), [[0.0, 0.0], [100.0, 100.0]]])
     names = [f"class {i}" for i in range(11)]
@@ -132,14 +123,6 @@ def test_each_choice_is_the_farthest_from_those_before():
     for step in range(1, 10):
         gaps = np.linalg.norm(places[:, np.newaxis] - places[rows[:step]], axis=2).min(axis=1)
         assert gaps[rows[step]] == gaps.max()
-
-
-def test_taken_places_stay_free():
-    places = np.column_stack([np.linspace(0, 10, 101), np.zeros(101)])
-    rows = choose_spread(places, 101, np.ones(2), np.array([[4.0, -1.0, 6.0, 1.0]]))
-    away = np.abs(places[rows, 0] - 5.0)
-    assert (away >= 1.5).all()
-    assert len(rows) > 5
 
 
 def test_equal_points_have_one_box():

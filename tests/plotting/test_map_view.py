@@ -4,7 +4,7 @@ from sklearn.datasets import load_iris
 
 from labelfold import CCDR, NeighborGraph
 from labelfold.plotting import EmbeddingDisplay, GraphDisplay
-from labelfold.plotting.map_view import PENALTIES, polygon, view_classes, view_columns
+from labelfold.plotting.map_view import PENALTIES, polygon, view_classes
 
 RNG = np.random.default_rng(0)
 N_CLASSES, PER_CLASS = 5, 12
@@ -17,13 +17,6 @@ LABELS = np.where(np.arange(len(CODES)) % 4 == 0, CODES, -1)
 
 def places(points=POINTS, codes=LABELS, n_classes=N_CLASSES):
     return view_classes(points, codes, n_classes).place(points)
-
-
-def test_columns_are_shown_as_they_are():
-    view = view_columns([3, 1], 4)
-    np.testing.assert_array_equal(view.place(POINTS), POINTS[:, [3, 1]])
-    assert view.axis_names == ("coordinate 4", "coordinate 2")
-    assert len(view.spoke_ends(view.place(POINTS))) == 0
 
 
 def test_corners_are_regular_and_sum_to_zero():

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import pytest
+
+from labelfold.plotting.lines import line_styles
 from labelfold.plotting.palette import OKABE_ITO, class_styles, readable_on_white
 
 
@@ -13,15 +16,14 @@ def test_eight_classes_need_no_shapes():
     styles = class_styles(8)
     assert [style.color for style in styles] == list(OKABE_ITO)
     assert {style.marker for style in styles} == {"o"}
+    assert len({style.marker for style in line_styles(8)}) == 8  # of lines also in print
+    assert len(class_styles(200)) == 200  # more classes than pairs
 
 
-def test_color_and_shape_together_stay_unique():
-    pairs = [(style.color, style.marker) for style in class_styles(64)]
-    assert len(set(pairs)) == 64
-
-
-def test_more_classes_than_pairs_still_get_a_style():
-    assert len(class_styles(200)) == 200
+@pytest.mark.parametrize("styles", [class_styles(64), line_styles(64)])
+def test_color_and_shape_together_stay_unique(styles):
+    assert len({(style.color, style.marker) for style in styles}) == 64
+    assert [style.color for style in styles[:8]] == list(OKABE_ITO)
 
 
 def test_names_reach_the_contrast_of_body_text():

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from sklearn.decomposition import KernelPCA
-from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -76,14 +74,6 @@ def test_shares_are_written_in_one_way(ax, values):
     shown = {label.get_text() for label in labels} - {""}
     assert len(shown) > 1
     assert all(text.endswith("%") and float(text[:-1]) <= 100 for text in shown)
-
-
-@pytest.mark.parametrize("kind", ["variance", "eigenvalues"])
-def test_a_drawn_display_can_be_pickled(kind):
-    display = SpectrumDisplay(GRAM, kind=kind, n_components=1, fragile=[1]).plot()
-    again = pickle.loads(pickle.dumps(display))
-    again.figure_.draw_without_rendering()
-    assert words(again) == words(display)
 
 
 def test_those_of_the_map_are_set_apart(ax):
@@ -270,11 +260,6 @@ def test_from_a_compact_file(clusters, tmp_path, model):
 
 
 # Errors say what is wrong and what to do
-
-
-def test_not_fitted():
-    with pytest.raises(NotFittedError):
-        SpectrumDisplay.from_estimator(CCDR())
 
 
 def test_no_spectrum(clusters):
