@@ -14,28 +14,11 @@ import labelfold
 from labelfold.cli.app import app
 
 
-def run_program(*arguments, **options):
-    return subprocess.run(
-        [sys.executable, "-m", "labelfold.cli", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        **options,
-    )
-
-
 def test_version_as_a_program():
-    result = run_program("--version")
+    command = [sys.executable, "-m", "labelfold.cli", "--version"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout == f"labelfold {labelfold.__version__}\n"
-
-
-def test_bad_usage_as_a_program():
-    result = run_program("demo", "--seed", "-3")
-    assert (result.returncode, result.stdout) == (2, "")
-    assert "--seed" in result.stderr
-    assert result.stderr.endswith("See 'labelfold demo --help'.\n")
-    assert result.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("option", ["--help", "-h"])

@@ -165,40 +165,9 @@ def no_work(monkeypatch):
         (["--labels", "digit", "-o", "table.txt"], "the ending of an output"),
         (["--labels", "digit", "-o", "table.npy"], "an NPY file holds a matrix alone"),
         (["--labels", "digit", "--plot", "picture.gif"], "the ending of a picture"),
-        (["--labels", "pixel0", "--ignore", "digit"], "one class only"),
-        (["-q", "-v"], "contradict each other"),
     ],
 )
 def test_refusals(digits, no_work, tmp_path, monkeypatch, arguments, problem):
     monkeypatch.chdir(tmp_path)
     refused(run(digits, *arguments), problem)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("option", ["-o", "--plot"])
-def test_existing_files_are_refused_before_the_work(digits, no_work, tmp_path, option):
-    path = tmp_path / ("table.csv" if option == "-o" else "errors.png")
-    path.write_text("mine")
-    refused(run(digits, "--labels", "digit", option, path), "pass --force to replace it")
-    assert path.read_text() == "mine"
-
-
-def test_force_replaces_files_but_never_the_data(digits, tmp_path):
-    path = tmp_path / "table.csv"
-    path.write_text("mine")
-    options = ("--labels", "digit", "--methods", "pca", "--folds", 2, "--force")
-    assert run(digits, *options, "-o", path).exit_code == 0
-    assert path.read_text().startswith("method,")
-    before = digits.read_bytes()
-    refused(run(digits, *options, "-o", digits), "is read by this command")
-    assert digits.read_bytes() == before
-
-
-def test_ctrl_c_leaves_nothing(digits, tmp_path, monkeypatch):
-    def interrupt(*arguments, **options):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("labelfold.evaluate.compare", interrupt)
-    result = run(digits, "--labels", "digit", "-o", tmp_path / "new" / "table.csv")
-    assert (result.exit_code, result.stderr) == (130, "labelfold: interrupted.\n")
     assert list(tmp_path.iterdir()) == []

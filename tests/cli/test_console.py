@@ -112,13 +112,9 @@ def test_bad_usage(arguments, problem, way_out):
 
 
 def test_a_warning_is_a_line_unless_quiet():
+    before = warnings.showwarning
     assert run("fail", "warning").stderr == "labelfold: warning: two pieces were joined\n"
     assert run("fail", "warning", "-q").stderr == ""
-
-
-def test_warnings_are_left_as_they_were():
-    before = warnings.showwarning
-    run("fail", "warning")
     assert warnings.showwarning is before
 
 
@@ -132,32 +128,21 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_steps_are_silent_when_stderr_is_no_terminal(capsys):
-    with Console().step("search"):
-        pass
-    assert capsys.readouterr().err == ""
-
-
-def test_steps_show_on_a_terminal():
-    with redirect_stderr(Terminal()) as terminal, Console().step("search"):
-        assert terminal.getvalue() == "search ..."
-    assert re.fullmatch(r"search \.\.\. \d+\.\d s\n", terminal.getvalue())
-
-
-def test_quiet_silences_steps_on_a_terminal():
+@pytest.mark.parametrize(
+    ("stream", "options", "is_shown"),
+    [
+        (io.StringIO, {}, False),
+        (io.StringIO, {"verbose": True}, True),
+        (Terminal, {}, True),
+        (Terminal, {"quiet": True}, False),
+    ],
+)
+def test_steps_show_on_a_terminal_or_if_asked_for(stream, options, is_shown):
     console = Console()
-    console.set_verbosity(quiet=True, verbose=False)
-    with redirect_stderr(Terminal()) as terminal, console.step("search"):
-        console.show_warning("careful", UserWarning, "file.py", 1)
-    assert terminal.getvalue() == ""
-
-
-def test_verbose_shows_steps_in_a_pipe(capsys):
-    console = Console()
-    console.set_verbosity(quiet=False, verbose=True)
-    with console.step("search"):
-        pass
-    assert capsys.readouterr().err.startswith("search ...")
+    console.set_verbosity(**{"quiet": False, "verbose": False} | options)
+    with redirect_stderr(stream()) as written, console.step("search"):
+        assert written.getvalue() == ("search ..." if is_shown else "")
+    assert bool(re.fullmatch(r"search \.\.\. \d+\.\d s\n", written.getvalue())) == is_shown
 
 
 def test_a_warning_in_a_step_gets_its_own_line():

@@ -119,12 +119,6 @@ def test_impossible_numbers_of_labels(tmp_path, n_labels, problem):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_out_in_place_of_a_file(tmp_path):
-    (tmp_path / "out").write_text("mine")
-    refused(run_demo("--out", tmp_path / "out"), "is not a folder")
-    assert (tmp_path / "out").read_text() == "mine"
-
-
 # The picture
 
 

@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
-from command_line import (
-    NAMES,
-    PIXELS,
-    PNG,
-    numbers_of,
-    read_csv,
-    refused,
-    some_labels,
-    write_csv,
-)
+from command_line import NAMES, PIXELS, PNG, numbers_of, read_csv, refused, some_labels, write_csv
 from command_line import run as run_command
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.decomposition import PCA
 from sklearn.manifold import Isomap
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
 
 import labelfold
 from labelfold import CCDR, LaplacianEigenmaps, ResampledEmbedding, SupervisedLLE, methods
@@ -160,26 +146,13 @@ def test_the_help_lists_every_declared_embedder():
         assert (listed in text) == kind.declaration.embeds
 
 
-def test_scaling_becomes_a_part_of_the_model(tmp_path, digits):
-    out, saved = tmp_path / "map.csv", tmp_path / "model.skops"
-    options = ["--scale", "standard", "--save", saved, "--compact"]
-    result = run(digits, "--labels", "digit", "-o", out, *options)
-    assert result.exit_code == 0, result.stderr
-    assert "columns scaled (standard)" in result.stdout
-    model = labelfold.load(saved)
-    assert isinstance(model, Pipeline)
-    expected = CCDR().fit_transform(StandardScaler().fit_transform(X), LABELS)
-    np.testing.assert_array_equal(numbers_of(read_csv(out), "x"), expected)
-    # New rows go through the same scaler: a row of the fit finds its place.
-    np.testing.assert_allclose(model.transform(X[:5]), expected[:5])
-
-
 def test_quantile_scaling_does_not_depend_on_units(tmp_path, digits):
     stretched = write_csv(tmp_path / "stretched.csv", X * [1000, *[1] * 63], digit=LABELS)
     maps = []
     for number, source in enumerate((digits, stretched)):
         out = tmp_path / f"{number}.csv"
-        assert run(source, "--labels", "digit", "--scale", "quantile", "-o", out).exit_code == 0
+        result = run(source, "--labels", "digit", "--scale", "quantile", "-o", out)
+        assert "columns scaled (quantile)" in result.stdout, result.stderr
         maps.append(numbers_of(read_csv(out), "x"))
     np.testing.assert_allclose(maps[0], maps[1], atol=1e-12)
 
@@ -223,20 +196,6 @@ def test_json_has_the_same_facts(tmp_path, digits):
         np.testing.assert_array_equal(arrays["x"], CCDR().fit_transform(X, LABELS))
 
 
-def test_a_pipe_from_stdin_to_stdout(digits):
-    result = subprocess.run(
-        [sys.executable, "-m", "labelfold.cli", "embed", "-", "--labels", "digit", "-o", "-"],
-        stdin=digits.open("rb"),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
-    rows = list(csv.DictReader(result.stdout.splitlines()))
-    np.testing.assert_array_equal(numbers_of(rows, "x"), CCDR().fit_transform(X, LABELS))
-    assert "Map by ccdr" in result.stderr
-
-
 def test_quiet_leaves_only_the_table(digits):
     result = run("-q", digits, "--labels", "digit", "-o", "-")
     assert (result.exit_code, result.stderr) == (0, "")
@@ -276,7 +235,6 @@ def test_progress_is_shown_when_asked_for_and_not_saved(tmp_path, digits):
         (["--scale", "log"], ["--scale log is unknown", "none, standard, quantile"]),
         (["--method", "mfa", "--ignore", "digit"], ["--method mfa needs labels", "--labels"]),
         (["--compact"], ["--save"]),
-        (["-q", "-v"], ["contradict"]),
     ],
 )
 def test_bad_options_leave_nothing(tmp_path, digits, options, words):
@@ -284,20 +242,6 @@ def test_bad_options_leave_nothing(tmp_path, digits, options, words):
     out = tmp_path / "new" / "map.csv"
     refused(run(digits, "-o", out, *given, *options), *words)
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("labels", "words"),
-    [
-        ([*LABELS[:7], "1.5", *LABELS[8:]], ["labels are classes", "line 9"]),
-        (["-1", "1"] * 150, ["-1 and 1"]),
-        (["cat", "-1"] * 150, ["-1 among labels of text"]),
-    ],
-)
-def test_bad_labels_leave_nothing(tmp_path, labels, words):
-    data = write_csv(tmp_path / "data.csv", X, digit=labels)
-    refused(run(data, "--labels", "digit", "-o", tmp_path / "map.csv"), *words)
-    assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
 
 
 @pytest.mark.parametrize("option", ["-o", "--plot", "--save"])
@@ -309,27 +253,13 @@ def test_an_existing_file_is_kept_before_anything_is_read(tmp_path, option):
     assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
 
 
-def test_force_replaces(tmp_path, digits):
-    out = tmp_path / "map.csv"
-    out.write_text("mine")
-    assert run(digits, "--labels", "digit", "-o", out, "--force").exit_code == 0
-    assert len(read_csv(out)) == N_ROWS
-
-
-def test_the_data_are_never_replaced(tmp_path):
-    data = write_csv(tmp_path / "data.csv", X, digit=LABELS)
-    before = data.read_bytes()
-    refused(run(data, "--labels", "digit", "-o", data, "--force"), "is read by this command")
-    assert data.read_bytes() == before
-
-
 @pytest.mark.parametrize(
     ("outputs", "words"),
     [
         (["-o", "map.xlsx"], ["map.xlsx", ".csv"]),
         (["-o", "map.npy"], ["map.npy", ".npz"]),
         (["-o", "map.csv", "--plot", "map.gif"], ["map.gif", ".png"]),
-        (["-o", "same.csv", "--save", "same.csv"], ["two outputs name the same file"]),
+        (["-o", "same.csv", "--save", "b/../same.csv"], ["two outputs name the same file"]),
         (["-o", "-", "--json"], ["-o - and --json"]),
     ],
 )

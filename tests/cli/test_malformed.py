@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
 import os
+import subprocess
+import sys
 import tempfile
-import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import refused
+from command_line import run as run_command
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
-from typer.testing import CliRunner
 
 import labelfold
-from labelfold.cli.app import app
 
 READERS = ("inspect", "compare", "embed", "classify", "transform")
 LEARNERS = ("compare", "classify")  # which need labels of two classes
@@ -68,7 +68,7 @@ def run(command, content, name, model_content, *more):
         data.write_bytes(content)
         model_path.write_bytes(model_content)
         arguments = arguments_of(command, data, model_path, Path(folder, "out.csv"))
-        result = CliRunner().invoke(app, [*map(str, arguments), *more])
+        result = run_command(*arguments, *more)
         left = sorted(set(os.listdir(folder)) - {name, "model.skops"})
     return result, left, folder
 
@@ -272,52 +272,6 @@ def test_models_cut_short(model, data):
     assert "model.skops" in line
 
 
-FOREIGN = st.sampled_from(
-    [
-        ("os", "system"),
-        ("builtins", "eval"),
-        ("builtins", "exec"),
-        ("subprocess", "Popen"),
-        ("shutil", "rmtree"),
-        ("labelfold.persistence", "save"),
-        ("labelfold.cli.output", "OutputFiles"),
-        ("no.such.module", "Thing"),
-    ]
-)
-LOADERS = st.sampled_from(
-    ["ObjectNode", "FunctionNode", "TypeNode", "ConstructorFromReduceNode", "NoSuchNode"]
-)
-
-
-@given(foreign=FOREIGN, loader=LOADERS, is_root=st.booleans())
-@settings(few, max_examples=40)
-def test_models_with_foreign_types(model, foreign, loader, is_root):
-    node = {"__module__": foreign[0], "__class__": foreign[1], "__loader__": loader}
-    if loader != "NoSuchNode":
-        node["content"] = {"__class__": "str", "__module__": "builtins", "__loader__": "JsonNode"}
-        node["content"]["content"] = '"x"'
-    forged = forge(model, node, is_root=is_root)
-    line = check_refusal("transform", as_bytes(lines_of(8)), "new.csv", forged)
-    assert "model.skops" in line
-
-
-def forge(model, node, *, is_root):
-    """Return a model whose description names something else."""
-    with zipfile.ZipFile(io.BytesIO(model)) as file:
-        members = {name: file.read(name) for name in file.namelist()}
-    schema = json.loads(members["schema.json"])
-    if is_root:
-        schema = {**{key: schema[key] for key in ("protocol", "_skops_version")}, **node}
-    else:
-        schema["content"]["content"]["n_components"] = node
-    members["schema.json"] = json.dumps(schema).encode()
-    whole = io.BytesIO()
-    with zipfile.ZipFile(whole, "w", zipfile.ZIP_STORED) as file:
-        for name, content in members.items():
-            file.writestr(name, content)
-    return whole.getvalue()
-
-
 @given(data=st.data())
 @settings(few, max_examples=30)
 def test_other_files_in_place_of_a_model(model, data):
@@ -332,12 +286,41 @@ def test_other_files_in_place_of_a_model(model, data):
     check_refusal("transform", as_bytes(lines_of(8)), "new.csv", content)
 
 
-@given(data=st.data())
-@settings(few, max_examples=40)
-def test_new_rows_of_other_columns(model, data):
-    n_columns = data.draw(st.sampled_from([1, 2]))
-    lines = [row[:n_columns] for row in lines_of(data.draw(st.integers(2, 20)))]
-    check_refusal("transform", as_bytes(lines), "new.csv", model)
+# Files in the way of outputs
+
+
+@pytest.mark.parametrize("command", [name for name in READERS if name != "inspect"])
+def test_files_are_replaced_if_asked_and_what_is_read_never(model, command, tmp_path):
+    data, model_path, out = (tmp_path / name for name in ("data.csv", "model.skops", "out.csv"))
+    data.write_bytes(as_bytes(lines_of(30)))
+    model_path.write_bytes(model)
+    out.write_text("mine")
+    before = data.read_bytes()
+    # Outputs are looked at before anything is read.
+    refused(run_command(*arguments_of(command, "none.csv", model_path, out)), "exists", "--force")
+    assert out.read_text() == "mine"
+    result = run_command(*arguments_of(command, data, model_path, out), "--force")
+    assert result.exit_code == 0, result.stderr
+    assert "," in out.read_text()
+    same = tmp_path / ".." / tmp_path.name / "data.csv"
+    arguments = arguments_of(command, data, model_path, same)
+    refused(run_command(*arguments, "--force"), "is read by this command")
+    assert data.read_bytes() == before
+
+
+@pytest.mark.parametrize("command", ["embed", "classify", "transform"])
+def test_a_pipe_from_stdin_to_stdout(model, command, tmp_path):
+    content, model_path, out = as_bytes(lines_of(30)), tmp_path / "m.skops", tmp_path / "out.csv"
+    model_path.write_bytes(model)
+    data = tmp_path / "data.csv"
+    data.write_bytes(content)
+    assert run_command(*arguments_of(command, data, model_path, out)).exit_code == 0
+    program = [sys.executable, "-m", "labelfold.cli"]
+    program += map(str, arguments_of(command, "-", model_path, "-"))
+    result = subprocess.run(program, input=content, capture_output=True, check=True)
+    table = result.stdout.decode().replace("standard input", str(data))
+    assert table == out.read_text()
+    assert b"30 rows" in result.stderr
 
 
 # The counterpart: what is refused above is refused for its fault

@@ -191,15 +191,6 @@ def test_json_has_the_facts(tmp_path, folder):
     assert facts["versions"]["labelfold"] == labelfold.__version__
 
 
-def test_a_pipe_from_stdin_to_stdout(tmp_path, folder):
-    run(folder / "embed.skops", folder / "new.csv", "-o", tmp_path / "out.csv")
-    content = (folder / "new.csv").read_bytes()
-    result = run(folder / "embed.skops", "-", "-o", "-", input=content)
-    assert result.exit_code == 0, result.stderr
-    assert result.stdout == (tmp_path / "out.csv").read_text()
-    assert "30 rows" in result.stderr
-
-
 # Refusals
 
 
@@ -243,27 +234,6 @@ def test_a_spread_that_is_not_there(tmp_path, folder):
     refused(run(folder / "embed.skops", folder / "new.csv", *options), "CCDR", "resampled")
 
 
-def damage_byte(content):
-    middle = len(content) // 2
-    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
-
-
-@pytest.mark.parametrize(
-    ("damage", "words"),
-    [
-        (damage_byte, ["truncated or damaged"]),
-        (lambda content: content[:-1000], ["truncated or damaged"]),
-        (lambda content: b"pixel0,pixel1\n1,2\n", ["not a file that labelfold.save wrote"]),
-        (lambda content: b"", ["not a file that labelfold.save wrote"]),
-    ],
-)
-def test_a_damaged_model(tmp_path, folder, damage, words):
-    model = tmp_path / "model.skops"
-    model.write_bytes(damage((folder / "embed.skops").read_bytes()))
-    refused(run(model, folder / "new.csv", "-o", tmp_path / "new" / "out.csv"), *words)
-    assert [path.name for path in tmp_path.iterdir()] == ["model.skops"]
-
-
 def test_files_that_are_not_there(tmp_path, folder):
     out = tmp_path / "out.csv"
     refused(run(tmp_path / "none.skops", folder / "new.csv", "-o", out), "none.skops")
@@ -271,23 +241,6 @@ def test_files_that_are_not_there(tmp_path, folder):
     refused(missing, "none.csv")
     assert "columns" not in missing.stderr
     assert list(tmp_path.iterdir()) == []
-
-
-def test_an_existing_file_is_kept(tmp_path, folder):
-    out = tmp_path / "out.csv"
-    out.write_text("mine")
-    refused(run(folder / "embed.skops", folder / "new.csv", "-o", out), "--force")
-    assert out.read_text() == "mine"
-    assert run(folder / "embed.skops", folder / "new.csv", "-o", out, "--force").exit_code == 0
-    assert len(read_csv(out)) == N_NEW
-
-
-def test_inputs_are_never_replaced(folder):
-    new = folder / "new.csv"
-    before = new.read_bytes()
-    same = folder / ".." / folder.name / "new.csv"
-    refused(run(folder / "embed.skops", new, "-o", same, "--force"), "is read by this command")
-    assert new.read_bytes() == before
 
 
 # Names in model files

@@ -127,10 +127,6 @@ def test_truth_value_after_the_sample_among_numbers_is_refused(refusal):
     assert "line 152, column 'b': '1' is neither true nor false" in refusal(text)
 
 
-def test_constant_columns_pass(read):
-    np.testing.assert_array_equal(read("a,b\n1,7\n2,7\n").X, [[1, 7], [2, 7]])
-
-
 class TestMissing:
     @pytest.mark.parametrize("cell", ["", "NA", "nan", "NaN", "null", "None", "?", " ", "#N/A"])
     def test_is_named_by_line_and_column_and_counted(self, refusal, cell):
@@ -158,13 +154,6 @@ class TestText:
         assert "pass --labels city" in message
         assert "encode" in message
 
-    def test_label_is_not_suggested_twice(self, refusal):
-        assert "--labels" not in refusal("a,c,y\n1,Oslo,0\n2,Rome,1\n", labels="y")
-
-    @pytest.mark.parametrize("date", ["2024-01-31", "31/01/2024", "31.1.2024", "12:30"])
-    def test_dates(self, refusal, date):
-        assert "turn dates and times into numbers" in refusal(f"a,d\n1,{date}\n2,{date}\n")
-
     def test_stray_cell_in_the_sample_and_beyond(self, refusal):
         for n_rows in (20, 3000):
             message = refusal("a,b\n" + "1,2\n" * n_rows + "3,oops\n")
@@ -176,27 +165,27 @@ class TestText:
             message = refusal("a,b\n" + "1,2\n" * n_rows + f"3,{cell}\n")
             assert f"line {n_rows + 2}, column 'b': {cell!r}" in message
 
-    def test_long_cell_is_cut(self, refusal):
-        assert len(refusal("a,b\n1,2\n1,2\n3," + "x" * 10_000 + "\n")) < 400
+    def test_label_is_not_suggested_twice(self, refusal):
+        assert "--labels" not in refusal("a,c,y\n1,Oslo,0\n2,Rome,1\n", labels="y")
+
+    @pytest.mark.parametrize("date", ["2024-01-31", "31/01/2024", "31.1.2024", "12:30"])
+    def test_dates(self, refusal, date):
+        assert "turn dates and times into numbers" in refusal(f"a,d\n1,{date}\n2,{date}\n")
 
     def test_unwieldy_names_are_replaced_by_numbers(self, refusal):
         message = refusal('a,"b\nc",' + "d" * 1000 + "\n1,x,y\n2,z,w\n")
         assert "--ignore 2 --ignore 3" in message
         assert len(message) < 400
+        assert len(refusal("a,b\n1,2\n1,2\n3," + "x" * 10_000 + "\n")) < 400
 
     def test_long_cells_take_no_time(self):
         assert kind_of("1" * 200_000 + "x") == "text"
 
 
-@pytest.mark.parametrize("cell", ["inf", "-Infinity", "INF"])
-def test_infinite_value(refusal, cell):
-    assert f"line 3, column 'b': infinite value {cell!r}" in refusal(f"a,b\n1,2\n3,{cell}\n")
-
-
-@pytest.mark.parametrize("cell", ["1e153", "-1e200", "1e999"])
-def test_huge_value(refusal, cell):
-    message = refusal(f"a,b\n1,2\n3,{cell}\n")
-    assert f"line 3, column 'b': huge value {cell!r}: rescale" in message
+@pytest.mark.parametrize("cell", ["inf", "-Infinity", "INF", "1e153", "-1e200", "1e999"])
+def test_values_out_of_reach(refusal, cell):
+    kind = "infinite" if "i" in cell.lower() else "huge"
+    assert f"line 3, column 'b': {kind} value {cell!r}: " in refusal(f"a,b\n1,2\n3,{cell}\n")
 
 
 def test_largest_and_least_values_pass(read):
@@ -208,8 +197,6 @@ class TestHeader:
         table = read("1,2\n3,4\n")
         assert table.feature_names is None
         np.testing.assert_array_equal(table.X, [[1, 2], [3, 4]])
-
-    def test_one_row(self, read):
         np.testing.assert_array_equal(read("1,2\n").X, [[1, 2]])
 
     def test_is_seen_beside_text_columns(self, read):
@@ -241,9 +228,6 @@ class TestHeader:
         assert table.row_ids == ["r1", "r2"]
         assert table.feature_names == ["a", "b"]
         np.testing.assert_array_equal(table.X, [[1, 2], [3, 4]])
-
-    def test_said_to_be_there_over_words(self, read):
-        assert read("x,y\n1,2\n", header=True).feature_names == ["x", "y"]
 
 
 class TestEncoding:

@@ -123,12 +123,6 @@ def test_refused_tables(refusal):
     )
 
 
-def test_cut_short(refusal):
-    content = pack(pa.table({"a": [1.0, 2.0], "b": [3.0, 4.0]}))
-    for n_bytes in range(5, len(content), 50):
-        assert "damaged or incomplete" in refusal(content[:n_bytes], "x.parquet")
-
-
 def test_limit_on_unpacked_size(refusal):
     content = pack(pa.table({"a": np.zeros(10**6)}), use_dictionary=False, compression="gzip")
     assert len(content) < 10**5

@@ -12,7 +12,6 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import dump_svmlight_file
 
 from labelfold.cli.tables import read_table, write_table
 
@@ -75,23 +74,16 @@ def test_columns(ending, data):
     assert table.row_ids == row_ids
 
 
-@pytest.mark.parametrize("ending", ["npz", "npz.gz"])
+@pytest.mark.parametrize("ending", ["npz", "npz.gz", "npy", "npy.gz"])
 @given(st.data())
 @settings(max_examples=20, deadline=None, derandomize=True)
-def test_npz(ending, data):
+def test_arrays(ending, data):
     X = data.draw(matrices())
-    labels = data.draw(labels_of(len(X)))
+    labels = data.draw(labels_of(len(X))) if "npz" in ending else None
     stream = io.BytesIO()
-    write_table(stream, {"X": X, "y": labels}, name=f"x.{ending}")
+    columns = {"X": X} if labels is None else {"X": X, "y": labels}
+    write_table(stream, columns, name=f"x.{ending}")
     check(read_bytes(stream.getvalue(), f"x.{ending}"), X, labels)
-
-
-@given(matrices(), st.sampled_from(["npy", "npy.gz"]))
-@settings(max_examples=20, deadline=None, derandomize=True)
-def test_npy(X, ending):
-    stream = io.BytesIO()
-    write_table(stream, {"X": X}, name=f"x.{ending}")
-    check(read_bytes(stream.getvalue(), f"x.{ending}"), X)
 
 
 @given(matrices(), st.sampled_from(["csr", "csc", "coo"]))
@@ -114,14 +106,6 @@ def test_svmlight(data):
         for label, row in zip(given_labels, X.tolist(), strict=True)
     ]
     check(read_bytes("\n".join(lines).encode(), "x.svm"), X, labels)
-
-
-def test_svmlight_of_scikit_learn():
-    X = np.random.default_rng(0).integers(0, 3, (20, 5)).astype(float)
-    X[:, [0, -1]] = 1
-    stream = io.BytesIO()
-    dump_svmlight_file(X, np.arange(20) % 4, stream)
-    check(read_bytes(stream.getvalue(), "x.svm"), X, np.arange(20) % 4)
 
 
 @given(st.integers(1, 5), st.integers(1, 3), st.integers(1, 3), st.randoms(use_true_random=False))

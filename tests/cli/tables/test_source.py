@@ -44,20 +44,18 @@ class TestStandardInput:
         monkeypatch.setattr(sys, "stdin", FakeInput(b"1 1:2 3:4\n0 2:5\n"))
         assert read_table("-").X.toarray().tolist() == [[2, 0, 4], [0, 5, 0]]
 
-    def test_terminal_is_refused(self, monkeypatch):
-        monkeypatch.setattr(sys, "stdin", FakeInput(b"", is_terminal=True))
-        with pytest.raises(TableError, match="standard input is a terminal"):
-            read_table("-")
-
-    def test_nothing(self, monkeypatch):
-        monkeypatch.setattr(sys, "stdin", FakeInput(b""))
-        with pytest.raises(TableError, match="standard input is empty"):
-            read_table("-")
-
-    def test_closed(self, monkeypatch):
-        monkeypatch.setattr(sys, "stdin", None)
-        with pytest.raises(TableError, match="standard input is closed"):
-            read_table("-")
+    @pytest.mark.parametrize(
+        ("stream", "problem"),
+        [
+            (FakeInput(b"", is_terminal=True), "is a terminal"),
+            (FakeInput(b""), "is empty"),
+            (None, "is closed"),
+        ],
+    )
+    def test_nothing_to_read(self, monkeypatch, stream, problem):
+        monkeypatch.setattr(sys, "stdin", stream)
+        with pytest.raises(TableError, match=f"standard input {problem}"):
+            read_table(Path("-"))
 
     def test_limit(self, monkeypatch):
         monkeypatch.setattr(sys, "stdin", FakeInput(TEXT * 1000))
@@ -67,10 +65,6 @@ class TestStandardInput:
     def test_once_only(self):
         with pytest.raises(TableError, match="cannot both come from standard input"):
             read_table("-", labels_file="-")
-
-    def test_as_a_path(self, monkeypatch):
-        monkeypatch.setattr(sys, "stdin", FakeInput(TEXT))
-        assert read_table(Path("-")).n_rows == 2
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
@@ -150,15 +144,16 @@ class TestMemory:
         assert "need 16 kB of memory, and 1 kB are free" in message
         assert "--features" in message
 
-    def test_array_announces_its_size(self, refusal, monkeypatch):
+    @pytest.mark.parametrize(
+        ("content", "name"),
+        [
+            (npy(np.zeros((200, 2), dtype=np.uint8)), "x.npy"),
+            (bytes([0, 0, 8, 2, 0, 0, 1, 0, 0, 0, 0, 1]) + b"1" * 256, "x.idx"),
+        ],
+    )
+    def test_binary_files_announce_their_size(self, refusal, monkeypatch, content, name):
         monkeypatch.setattr(memory, "available_memory", lambda: 1000)
-        assert "memory" in refusal(npy(np.zeros((200, 2), dtype=np.uint8)), "x.npy")
-
-    def test_idx_announces_its_size(self, refusal, monkeypatch):
-        monkeypatch.setattr(memory, "available_memory", lambda: 1000)
-        assert "memory" in refusal(
-            bytes([0, 0, 8, 2, 0, 0, 1, 0, 0, 0, 0, 1]) + b"1" * 256, "x.idx"
-        )
+        assert "memory" in refusal(content, name)
 
     def test_what_is_packed_and_must_be_held_in_memory(self, refusal, monkeypatch):
         monkeypatch.setattr(source_module, "available_memory", lambda: 3_000_000)
@@ -174,25 +169,18 @@ class TestMemory:
             read_table(write(TEXT))
 
 
-def test_file_that_is_not_there(tmp_path):
-    with pytest.raises(TableError, match=r"none\.csv: No such file or directory: check the name"):
-        read_table(tmp_path / "none.csv")
-
-
-def test_folder(tmp_path):
-    with pytest.raises(TableError, match="is a folder"):
-        read_table(tmp_path)
-
-
-def test_name_that_no_file_can_have():
-    with pytest.raises(TableError, match="check the name"):
-        read_table("a\0b.csv")
-
-
-def test_name_with_a_line_end_gives_one_line(tmp_path):
-    with pytest.raises(TableError) as caught:
-        read_table(tmp_path / "a\nb.csv")
-    assert "\n" not in str(caught.value)
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("none.csv", r"none\.csv: No such file or directory: check the name"),
+        (".", "is a folder"),
+        ("a\0b.csv", "check the name"),
+        ("a\nb.csv", "^[^\n]*$"),
+    ],
+)
+def test_names_of_no_file(tmp_path, name, problem):
+    with pytest.raises(TableError, match=problem):
+        read_table(tmp_path / name)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from labelfold.cli.output import OutputFiles
 from labelfold.cli.tables import TableError, output_format, read_table, write_table
 
 COORDINATES = np.array([[0.1, -1 / 3], [1e-300, 2.0]])
@@ -102,13 +101,6 @@ def test_format_for_a_stream_without_name():
     stream = io.BytesIO()
     write_table(stream, {"a": [1]}, format="tsv")
     assert stream.getvalue() == b"a\n1\n"
-
-
-def test_output_files(tmp_path):
-    path = tmp_path / "map.csv"
-    with OutputFiles(path) as output, output.open(path) as stream:
-        write_table(stream, COLUMNS, name=path)
-    assert path.read_bytes() == written(COLUMNS, "map.csv")
 
 
 @pytest.mark.parametrize("name", ["map", "map.txt", "map.svm", "map.gz", "map.xlsx"])
