@@ -175,7 +175,7 @@ def saved(fitted, path):
     return path
 
 
-def cannot_load(path, words=""):
+def cannot_load(path, words=None):
     with pytest.raises(ModelFileError, match=words):
         labelfold.load(path)
 

@@ -30,17 +30,13 @@ def finished(tmp_path_factory):
     return run_demo("--out", folder, "--seed", 5, "--labels", 73), folder
 
 
-def test_demo_prints_its_summary_on_stdout(finished):
+def test_demo_prints_its_summary_and_writes_two_files(finished):
     result, folder = finished
     assert result.exit_code == 0, result.stderr
     for word in ("CCDR", "LaplacianEigenmaps", "PCA", "seed 5", "73 of them labeled"):
         assert word in result.stdout
     assert str(folder / "demo.png") in result.stdout
     assert max(map(len, result.stdout.splitlines()[:12])) <= 100
-
-
-def test_demo_writes_a_picture_and_figures_and_nothing_else(finished):
-    _, folder = finished
     assert sorted(path.name for path in folder.iterdir()) == ["demo.png", "summary.json"]
     assert (folder / "demo.png").read_bytes().startswith(PNG)
 

@@ -322,12 +322,6 @@ def test_standard_input():
     assert "30 rows, 2 features" in result.stdout
 
 
-def test_verbose_shows_steps_and_quiet_none(write):
-    path = write(two_clusters())
-    assert "neighbor graph of 80 rows" in run(path, "-v").stderr
-    assert run(path, "-q").stderr == ""
-
-
 def test_refusals_are_one_line(write):
     refused(run(write(two_clusters()), "--neighbors", 0), "--neighbors")
 

@@ -79,19 +79,6 @@ def test_interrupted_write_leaves_the_old_file(tmp_path, interruption):
     assert names(tmp_path) == ["a"]
 
 
-def test_interrupted_between_files_leaves_none(tmp_path):
-    first, second = tmp_path / "new" / "a", tmp_path / "new" / "b"
-
-    def interrupted_write():
-        with OutputFiles(first, second) as output:
-            write(output, first, b"1")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted_write()
-    assert names(tmp_path) == []
-
-
 def test_interrupted_while_renaming_says_what_was_kept(tmp_path, monkeypatch):
     first, second = tmp_path / "a", tmp_path / "b"
     replace = os.replace

@@ -253,6 +253,7 @@ def test_axes_are_named_and_components_chosen(ax):
     display = EmbeddingDisplay(embedding, labels=y, components=(3, 1)).plot(ax)
     np.testing.assert_array_equal(display.scatter_.get_offsets(), embedding[:, [3, 1]])
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("coordinate 4", "coordinate 2")
+    assert display.spokes_ is None
     assert ax.get_aspect() == "auto"
 
 

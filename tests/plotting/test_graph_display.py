@@ -39,7 +39,7 @@ def texts(display):
     return [text.get_text() for text in display.legend_.get_texts()]
 
 
-def test_each_edge_is_drawn_once_and_bridges_apart(ax):
+def test_each_edge_is_drawn_once_and_bridges_are_marked(ax):
     points, graph = two_groups()
     display = GraphDisplay(points, graph).plot(ax)
     edges, bridges = drawn_pairs(display.edges_, points), drawn_pairs(display.bridges_, points)
@@ -49,11 +49,6 @@ def test_each_edge_is_drawn_once_and_bridges_apart(ax):
     assert not set(edges) & set(bridges)
     for one, other in bridges:
         assert one < 15 <= other
-
-
-def test_bridges_are_marked_and_counted(ax):
-    points, graph = two_groups()
-    display = GraphDisplay(points, graph).plot(ax)
     assert texts(display) == ["1 bridge"]
     assert display.bridges_.get_linewidths()[0] > display.edges_.get_linewidths()[0]
     assert display.bridges_.get_linestyle()[0][1] is not None  # dashed

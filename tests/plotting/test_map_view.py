@@ -116,10 +116,6 @@ def test_a_display_draws_points_centers_and_new_points_in_the_plane():
     assert np.abs(display.ax_.get_xlim()).max() < 1.2 * reach
 
 
-def test_columns_have_no_spokes():
-    assert EmbeddingDisplay(POINTS, labels=LABELS).plot().spokes_ is None
-
-
 def test_predictions_tell_the_plane_where_no_point_has_a_label():
     without = EmbeddingDisplay.from_predictions(POINTS, CODES, components="classes")
     np.testing.assert_allclose(without.view.directions, view_classes(POINTS, CODES, 5).directions)
