@@ -101,6 +101,12 @@ def test_a_short_name_is_taken_once(toy):
     assert declare(DECLARATION)(toy) is toy  # defined again, as in a notebook
 
 
+@pytest.mark.parametrize(("labels", "produces"), [("ignore", "embedding"), ("uses", "map")])
+def test_a_wrong_declaration_is_refused(labels, produces):
+    with pytest.raises(InputError, match="is unknown: use one of"):
+        Declaration("odd", "an odd one", labels=labels, produces=produces)
+
+
 def test_in_the_help_of_the_command_line(toy):
     from typer.testing import CliRunner
 

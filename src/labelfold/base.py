@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from labelfold.checks import check_rows
+from labelfold.checks import check_integer, check_rows
 from labelfold.exceptions import DisconnectedGraphWarning, InputError
 from labelfold.graph import GraphRecipe, NeighborGraph
 from labelfold.graph.components import find_components
@@ -218,8 +218,7 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
 
     def _check_dimension(self, labels: PartialLabels) -> None:
         n_components: Any = self.n_components
-        if not isinstance(n_components, int | np.integer) or n_components < 1:
-            raise InputError(f"n_components={n_components!r} must be an integer of at least 1.")
+        check_integer("n_components", n_components, least=1)
         if n_components > len(labels) + labels.n_classes - 1:
             classes = f" in {labels.n_classes} classes" if labels.n_classes else ""
             raise InputError(

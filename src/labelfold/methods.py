@@ -13,7 +13,7 @@ import importlib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 from labelfold.exceptions import InputError
 
@@ -99,6 +99,12 @@ class Declaration:
     scales_with_data: bool = False
     reorders: bool = True
     failed_checks: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, kind in (("labels", Labels), ("produces", Product)):
+            value, choices = getattr(self, name), get_args(kind)
+            if value not in choices:
+                raise InputError(f"{name}={value!r} is unknown: use one of {choices}.")
 
     @property
     def embeds(self) -> bool:

@@ -145,7 +145,7 @@ def test_tiny_point_sets(method, seed):
     assert_finite(model, rows)
 
 
-@pytest.mark.parametrize("value", [0, -1, 1.5, "2", None, 400])
+@pytest.mark.parametrize("value", [0, -1, 1.5, "2", None, True, 400])
 @pytest.mark.parametrize(
     "method", [one for one in cases() if "n_components" in one.values[0].get_params()]
 )
