@@ -56,15 +56,6 @@ def test_exact_search(n_features, kind):
     assert_found(index.query(Q, 7), brute_force(X, Q, 7, own=False))
 
 
-def test_sparse_equals_dense():
-    X = sp.random_array((200, 40), density=0.2, random_state=0).toarray()
-    for metric in ("euclidean", "cosine", "manhattan"):
-        X[:, 0] = 0.5  # no empty row
-        dense = NeighborGraph.build(X, n_neighbors=6, metric=metric)
-        sparse = NeighborGraph.build(sp.csr_array(X), n_neighbors=6, metric=metric)
-        np.testing.assert_allclose(dense.distances.toarray(), sparse.distances.toarray())
-
-
 @pytest.mark.parametrize("metric", ["manhattan", "chebyshev", "canberra", "correlation", "cosine"])
 def test_any_metric(metric):
     X = np.random.default_rng(0).random((80, 20))
@@ -85,16 +76,21 @@ def test_metrics_that_are_euclidean_in_disguise(metric):
     assert_found(found, (indices, distances**2 if metric == "sqeuclidean" else distances))
 
 
-def test_dense_and_sparse_rows_may_be_mixed():
-    X = np.random.default_rng(0).random((60, 20))
-    for rows in (X, X[:, :3]):
-        Q = rows[:10] + 0.01
-        dense = NeighborGraph.build(rows, n_neighbors=5)
-        sparse = NeighborGraph.build(sp.csr_array(rows), n_neighbors=5)
-        expected = dense.distances_to(Q).toarray()
-        for new in (sp.csr_array(Q), sp.csr_matrix(Q)):
-            np.testing.assert_allclose(dense.distances_to(new).toarray(), expected)
-        np.testing.assert_allclose(sparse.distances_to(Q).toarray(), expected)
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan"])
+@pytest.mark.parametrize("n_features", [3, 40])
+def test_sparse_equals_dense_and_may_be_mixed(metric, n_features):
+    X = np.random.default_rng(0).random((200, n_features))
+    X[np.random.default_rng(1).random(X.shape) < 0.5] = 0
+    X[:, 0] += 0.1  # no empty row
+    Q = X[:10] + 0.01
+    dense = NeighborGraph.build(X, n_neighbors=6, metric=metric)
+    sparse = NeighborGraph.build(sp.csr_array(X), n_neighbors=6, metric=metric)
+    np.testing.assert_allclose(dense.distances.toarray(), sparse.distances.toarray(), atol=1e-15)
+    expected = dense.distances_to(Q).toarray()
+    for graph in (dense, sparse):
+        for new in (Q, sp.csr_array(Q), sp.csr_matrix(Q)):
+            found = graph.distances_to(new).toarray()
+            np.testing.assert_allclose(found, expected, atol=1e-15)
 
 
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
@@ -135,7 +131,7 @@ class TestApproximate:
     def graph(cls, X):
         return NeighborGraph.build(X, n_neighbors=8, neighbor_search="approximate", random_state=0)
 
-    def test_recall_is_kept_and_true(self, X, graph):
+    def test_recall_is_kept_and_true_and_distances_are_exact(self, X, graph):
         assert graph.search.backend.startswith("faiss IVF-flat")
         assert graph.search.n_checked == 300
         assert graph.search.recall >= 0.99
@@ -143,8 +139,6 @@ class TestApproximate:
         true, _ = brute_force(X, X, 8, own=True)
         hits = np.mean([len(set(a) & set(b)) / 8 for a, b in zip(found, true, strict=True)])
         assert hits >= 0.98
-
-    def test_distances_are_exact(self, X, graph):
         stored = graph.distances.tocoo()
         exact = np.linalg.norm(X[stored.row] - X[stored.col], axis=1)
         np.testing.assert_allclose(stored.data, exact, rtol=1e-13)
@@ -157,18 +151,13 @@ class TestApproximate:
             assert (other.weights != graph.weights).nnz == 0
             assert other.search == graph.search
 
-    def test_pickle_finds_the_same(self, X, graph):
-        again = pickle.loads(pickle.dumps(graph))
+    def test_pickle_and_one_by_one_find_the_same(self, X, graph):
         Q = X[:100] + 0.1
-        a, b = graph.distances_to(Q), again.distances_to(Q)
-        np.testing.assert_array_equal(a.indices, b.indices)
-        np.testing.assert_array_equal(a.data, b.data)
-
-    def test_batch_equals_one_by_one(self, X, graph):
-        Q = X[:30] + 0.05
-        together = graph.distances_to(Q)
-        for i, row in enumerate(Q):
-            alone = graph.distances_to(row[None])
+        together, again = graph.distances_to(Q), pickle.loads(pickle.dumps(graph)).distances_to(Q)
+        np.testing.assert_array_equal(together.indices, again.indices)
+        np.testing.assert_array_equal(together.data, again.data)
+        for i in range(30):
+            alone = graph.distances_to(Q[[i]])
             np.testing.assert_array_equal(together[[i]].indices, alone.indices)
 
     def test_cosine(self, X):

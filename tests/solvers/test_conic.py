@@ -1,6 +1,7 @@
 """Gram matrices against closed forms, and multipliers against weak duality."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -98,18 +99,27 @@ def test_a_clique_is_rigid(n, n_features):
     np.testing.assert_allclose(solution.dependencies @ X, 0, atol=1e-6)
 
 
-def test_furthest_pairs_of_a_path():
-    pairs = np.array([(0, 2), (1, 0), (2, 0)])
-    spread = Spread(pairs=pairs, weights=np.ones(3))
-    solution = solve_conic(problem_of([(0, 1), (1, 2)], [1.0, 4.0], spread=spread))
-    assert solution.value == pytest.approx(2 * 9 + 1, rel=1e-6)
-    assert solution.bound == pytest.approx(2 * 9 + 1, rel=1e-6)
+FURTHEST = Spread(pairs=np.array([(0, 2), (1, 0), (2, 0)]), weights=np.ones(3))
+STAR, PARALLEL = [(0, 1), (0, 2), (0, 3)], [(0, 1), (1, 0), (1, 2), (0, 1)]
 
 
-def test_masses():
-    spread = Spread(variance=2.0, masses=np.array([1.0, 3.0]))
-    solution = solve_conic(problem_of([(0, 1)], [4.0], spread=spread))
-    assert solution.value == pytest.approx(2 * 3 / 4 * 4)
+@pytest.mark.parametrize(
+    ("problem", "value"),
+    [
+        (problem_of([(0, 1), (1, 2)], [1.0, 4.0], spread=FURTHEST), 2 * 9 + 1),
+        (problem_of([(0, 1)], [4.0], spread=Spread(2.0, masses=np.array([1.0, 3.0]))), 6),
+        # The ends go as far from the center as they may, and apart.
+        (problem_of(STAR, [1, 1, 1], caps=[1, 1, 1]), (3 + 3 * 3) / 4),
+        (problem_of(PARALLEL, [1, 1, 1, 5], caps=[0, 0, 0, 1]), 2),
+    ],
+    ids=["furthest pairs of a path", "masses", "caps alone", "parallel edges"],
+)
+def test_values_by_hand(problem, value):
+    solution = solve_conic(problem)
+    assert solution.value == pytest.approx(value, rel=1e-6)
+    assert solution.bound == pytest.approx(value, rel=1e-6)
+    assert solution.multipliers @ problem.squares == pytest.approx(value, rel=1e-6)
+    assert np.all(solution.multipliers[problem.caps] >= 0)
 
 
 @pytest.mark.parametrize("spread", ["variance", "furthest"])
@@ -160,14 +170,6 @@ def test_a_cap_on_the_ends_of_a_path(cap, value, binds):
     assert y == pytest.approx(1 / 3, rel=1e-4) if binds else 0 <= y < 1e-6
     slack = cap - problem.lengths(solution.factor)[2]
     assert slack == pytest.approx(0, abs=1e-6) if binds else slack == pytest.approx(96, rel=1e-4)
-
-
-def test_caps_alone():
-    # A star of three: the ends go as far from the centre as they may, and apart.
-    problem = problem_of([(0, 1), (0, 2), (0, 3)], [1, 1, 1], caps=[1, 1, 1])
-    solution = solve_conic(problem)
-    assert solution.value == pytest.approx((3 + 3 * 3) / 4, rel=1e-6)
-    assert np.all(solution.multipliers > 0)
 
 
 @pytest.mark.parametrize("share", [0.3, 1.0])
@@ -251,21 +253,24 @@ def test_points_at_distance_zero_are_one():
         assert solve_conic(problem_of([(0, 1)], [0.0], caps=caps)).factor.shape == (2, 0)
 
 
-def test_parallel_edges():
-    problem = problem_of([(0, 1), (1, 0), (1, 2), (0, 1)], [1, 1, 1, 5], caps=[0, 0, 0, 1])
-    solution = solve_conic(problem)
-    assert solution.value == pytest.approx(2, rel=1e-6)
-    assert solution.multipliers @ problem.squares == pytest.approx(2, rel=1e-6)
+ONE = np.array([0])
+HALVES = HalfSpaces(ONE, ONE, np.ones(1), 1.0)
 
 
-def test_without_a_spread_it_is_refused():
-    with pytest.raises(ValueError, match='nothing to maximize: use solver="lowrank"'):
-        solve_conic(problem_of([(0, 1)], [1], spread=Spread()))
-
-
-def test_pieces_have_no_bound():
-    with pytest.raises(ValueError, match="2 pieces apart"):
-        solve_conic(problem_of([(0, 1), (2, 3)], [1, 1]))
+@pytest.mark.parametrize(
+    ("problem", "message"),
+    [
+        (problem_of([(0, 1)], [1], spread=Spread()), 'nothing to maximize: use solver="lowrank"'),
+        (problem_of([(0, 1), (2, 3)], [1, 1]), "2 pieces apart"),
+        (replace(problem_of([(0, 1)], [1]), sides=HALVES), 'sides are about R.*solver="lowrank"'),
+        (problem_of([], [], n=LARGEST + 1), f'{LARGEST + 1} points are beyond the .*"lowrank"'),
+        (clique(np.eye(80)), f"edges and caps are beyond the {LARGEST_EDGES}"),
+    ],
+    ids=["no spread", "pieces", "sides", "points", "edges"],
+)
+def test_what_it_can_not_solve_is_refused(problem, message):
+    with pytest.raises(ValueError, match=message):
+        solve_conic(problem)
 
 
 WHEEL = [(0, i) for i in range(1, 6)] + [(i, i % 5 + 1) for i in range(1, 6)]
@@ -298,22 +303,6 @@ def test_lengths_at_the_limit():
     solution = solve_conic(problem)
     assert solution.value == pytest.approx(5, rel=1e-6)
     assert solution.status == "optimal"
-
-
-def test_half_spaces_are_refused():
-    one = np.array([0])
-    halves = HalfSpaces(one, one, np.ones(1), 1.0)
-    problem = DistanceProblem(2, np.array([[0, 1]]), np.ones(1), VARIANCE, sides=halves)
-    with pytest.raises(ValueError, match=r'sides are about R.*use solver="lowrank"'):
-        solve_conic(problem)
-
-
-def test_size_limits():
-    n = LARGEST + 1
-    with pytest.raises(ValueError, match=f'{n} points are beyond the {LARGEST} .*"lowrank"'):
-        solve_conic(problem_of([], [], n=n))
-    with pytest.raises(ValueError, match=f"edges and caps are beyond the {LARGEST_EDGES}"):
-        solve_conic(clique(np.random.default_rng(0).standard_normal((80, 2))))
 
 
 def test_a_solve_that_stops_short_says_so(monkeypatch):

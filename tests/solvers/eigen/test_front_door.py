@@ -20,33 +20,14 @@ SOLVERS = ["dense", "arpack", "chebyshev"]
 
 # name, weights, spectrum of L, spectrum of (L, D)
 def closed_forms():
-    j = np.arange
-    yield (
-        "path",
-        path(60),
-        2 - 2 * np.cos(np.pi * j(60) / 60),
-        1 - np.cos(np.pi * j(60) / 59),
-    )
-    yield (
-        "cycle",
-        cycle(61),
-        2 - 2 * np.cos(2 * np.pi * j(61) / 61),
-        1 - np.cos(2 * np.pi * j(61) / 61),
-    )
-    yield (
-        "complete",
-        complete(25),
-        np.r_[0, np.full(24, 25.0)],
-        np.r_[0, np.full(24, 25 / 24)],
-    )
+    j, cos, pi = np.arange, np.cos, np.pi
+    of_cycle = 1 - cos(2 * pi * j(61) / 61)
+    of_path = 2 - 2 * cos(pi * j(12) / 12)
+    yield "path", path(60), 2 - 2 * cos(pi * j(60) / 60), 1 - cos(pi * j(60) / 59)
+    yield "cycle", cycle(61), 2 * of_cycle, of_cycle
+    yield "complete", complete(25), np.repeat([0, 25.0], [1, 24]), np.repeat([0, 25 / 24], [1, 24])
     yield "star", star(20), np.r_[0, np.ones(18), 20], np.r_[0, np.ones(18), 2]
-    yield (
-        "cliques",
-        cliques(5, 8),
-        np.r_[np.zeros(5), np.full(35, 8.0)],
-        np.r_[np.zeros(5), np.full(35, 8 / 7)],
-    )
-    of_path = 2 - 2 * np.cos(np.pi * j(12) / 12)
+    yield "cliques", cliques(5, 8), np.repeat([0, 8.0], [5, 35]), np.repeat([0, 8 / 7], [5, 35])
     yield "grid", grid(12, 12), np.add.outer(of_path, of_path).ravel(), None
 
 
