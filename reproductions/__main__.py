@@ -94,15 +94,9 @@ def reproduce(options: argparse.Namespace) -> None:
         for entry in (paper.entries if options.entry is None else [paper.entry(options.entry)])
     ]
     check_data(work, options.data)
+    how = {"data_home": options.data, "quick": options.quick, "fresh": options.fresh}
     runs = [
-        EntryRun(
-            paper,
-            entry,
-            options.out / paper_folder(paper, quick=options.quick),
-            data_home=options.data,
-            quick=options.quick,
-            fresh=options.fresh,
-        )
+        EntryRun(paper, entry, options.out / paper_folder(paper, quick=options.quick), **how)
         for paper, entry in work
     ]
     verbose = not options.quiet and (options.verbose or sys.stderr.isatty())

@@ -17,7 +17,6 @@ for every entry. An entry looks like this::
         name="table-1",
         title="Errors with and without a map",
         procedure="What is run, and where it differs from the paper.",
-        edition=1,
         tasks=list_tasks,
         run=run,
         judge=judge,

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from sklearn.neighbors import KNeighborsClassifier
 
 from labelfold.datasets import make_swiss_roll
-from reproductions.ccdr_2005.roll import N_BANDS, draw_seeds, size_of
+from reproductions.ccdr_2005.roll import N_BANDS, draw_seeds
 from reproductions.ccdr_2005.table_1 import PRINTED as TABLE_1_PRINTED
 from reproductions.curves import OKABE_ITO, draw_curve, name_curves, new_figure
 from reproductions.entry import Entry, Measurement, Printed, Task, Verdict, judge_if
@@ -40,7 +40,7 @@ def list_tasks(quick: bool) -> list[Task]:
 
 def run(task: Task, data_home: Path | None) -> list[Measurement]:
     """Measure the error of 3-NN for every number of bands on the same points."""
-    n = size_of(task, "training_points")
+    n = int(task.setting["training_points"])
     seed, _ = draw_seeds(task, n)
     measurements = []
     for bands in NUMBERS_OF_BANDS:
@@ -55,12 +55,10 @@ def derive(summary: Summary) -> list[SummaryRow]:
     """Return the distance from the paper's three errors for every number of bands."""
     rows = []
     for bands in summary.values_of("bands"):
-        errors = errors_with(summary, bands)
-        pairs = zip(errors, PRINTED.values(), strict=True)
+        pairs = zip(errors_with(summary, bands), PRINTED.values(), strict=True)
         squares = [(mean - printed) ** 2 for mean, printed in pairs]
         distance = math.sqrt(math.fsum(squares) / len(squares))
-        n_runs = summary.rows[0].estimate.n_runs
-        estimate = Estimate(distance, None, None, n_runs, "none")
+        estimate = Estimate(distance, None, None, summary.rows[0].estimate.n_runs, "none")
         rows.append(SummaryRow({"bands": bands}, GAP, "share", {}, None, estimate))
     return rows
 

@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from labelfold.classify import LeastSquaresClassifier
 from labelfold.evaluate import draw_labeled
 from labelfold.labels import hide_labels
-from reproductions.ccdr_2005.roll import COLORS, ROLLS, draw_seeds, make_maps, size_of
+from reproductions.ccdr_2005.roll import COLORS, ROLLS, draw_seeds, make_maps
 from reproductions.curves import draw_curve, name_curves, new_figure
 from reproductions.entry import Entry, Measurement, Task, Verdict, judge_all, judge_readings
 from reproductions.summary import Estimate, Summary, SummaryRow, judge_below, paired_difference
@@ -64,7 +64,7 @@ def list_tasks(quick: bool) -> list[Task]:
 
 def run(task: Task, data_home: Path | None) -> list[Measurement]:
     """Measure the error of every method on the unlabelled points of one draw of every roll."""
-    n_labels = size_of(task, "labels")
+    n_labels = int(task.setting["labels"])
     seed, other_seed = draw_seeds(task, n_labels)
     return [
         measurement

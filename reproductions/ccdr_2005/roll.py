@@ -54,11 +54,6 @@ class BandedRoll:
 ROLLS = (BandedRoll(N_BANDS), BandedRoll(4, has_half_ends=True, height=30.0))
 
 
-def size_of(task: Task, name: str) -> int:
-    """Return a number of points from a task's setting."""
-    return int(task.setting[name])
-
-
 def draw_seeds(task: Task, size: int) -> tuple[int, int]:
     """Return a seed for the roll and one for all else, by the task's seed and size only."""
     for_roll, for_rest = np.random.SeedSequence([task.seed or 0, size]).spawn(2)

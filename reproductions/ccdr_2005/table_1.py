@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.neighbors import KNeighborsClassifier
 
 from labelfold.labels import hide_labels
-from reproductions.ccdr_2005.roll import COLORS, ROLLS, draw_seeds, make_maps, size_of
+from reproductions.ccdr_2005.roll import COLORS, ROLLS, draw_seeds, make_maps
 from reproductions.curves import draw_curve, draw_printed, name_curves, new_figure
 from reproductions.entry import Entry, Measurement, Printed, Setting, Task, Verdict
 from reproductions.summary import Summary, SummaryRow, judge_below, paired_difference
@@ -79,7 +79,7 @@ def list_tasks(quick: bool) -> list[Task]:
 
 def run(task: Task, data_home: Path | None) -> list[Measurement]:
     """Measure the error of each method on new points, for one training set of every roll."""
-    n = size_of(task, "training_points")
+    n = int(task.setting["training_points"])
     seed, _ = draw_seeds(task, n)
     measurements = []
     for roll in ROLLS:

@@ -128,14 +128,13 @@ def judge_joint(summary: Summary) -> list[Verdict]:
     """Judge for each setting and head whether two steps come near enough."""
     verdicts = []
     for k, beta, head in ((*setting, head) for setting in SETTINGS for head in HEADS):
+        own: Setting = {"neighbors": k, "beta": beta, "head": head}
         facts, texts = [], []
         for split in summary.values_of("split"):
             errors = {
                 mode: row.estimate.mean
                 for mode in ("transductive", ALONE, DEFAULT)
-                for row in summary.rows_with(
-                    split=split, neighbors=k, beta=beta, head=head, mode=mode
-                )
+                for row in summary.rows_with("error", split=split, mode=mode, **own)
             }
             if errors:
                 facts.append(errors[DEFAULT] <= errors["transductive"] + ALLOWED)
@@ -289,8 +288,7 @@ def draw_subsamples(summary: Summary, data_home: Path | None = None) -> Figure:
         ax.set_xscale("log")
         ax.set_xticks(sizes, [f"{size:,}" for size in sizes])
         ax.minorticks_off()
-        ax.set_xlim(sizes[0] * 0.85, sizes[-1] * 1.15)
-        ax.set_ylim(bottom=0)
+        ax.set(xlim=(sizes[0] * 0.85, sizes[-1] * 1.15), ylim=(0, None))
         if ax.get_lines():
             name_curves(ax)
         unit = "3-NN error on test rows, %" if measure == "error" else f"{measure}, relative"

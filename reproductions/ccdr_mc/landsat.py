@@ -115,9 +115,8 @@ def search(
 ) -> list[Measurement]:
     """Choose parameters of a map and a head, and measure the error on the test rows.
 
-    Several heads search on the same maps, each on its own grid, and their measurements are told
-    apart by "classifier". In a transductive search the test rows are part of the maps. The seed is
-    that of the folds.
+    Several heads, told apart by "classifier", search on the same maps, each on its own grid. In a
+    transductive search the test rows are part of the maps. The seed is that of the folds.
     """
     model = ManifoldClassifier(embedder)
     grids = {
@@ -146,11 +145,9 @@ def search(
         if choice == CROSS_VALIDATED:
             promised = [Measurement(error, about, "error in cross-validation")]
             fitted = clone(model).set_params(**clone(parameters, safe=False)).fit(X, y)
-            error = data.error(
-                fitted.transduction_[data.test]
-                if transductive
-                else fitted.predict(data.X[data.test])
-            )
+            new = data.test
+            labels = fitted.transduction_[new] if transductive else fitted.predict(data.X[new])
+            error = data.error(labels)
         measurements += [Measurement(error, about, n_scored=N_TEST), *promised]
         measurements += [
             Measurement(float(parameters[key]), about, measure, unit="choice")

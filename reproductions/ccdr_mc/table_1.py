@@ -122,10 +122,9 @@ search may move k-NN on raw features by a row or two.
 
 
 class NestedFisherAnalysis(MarginalFisherAnalysis):
-    """Marginal Fisher analysis that can be cut to fewer dimensions, which saves searches a solve.
+    """Marginal Fisher analysis that `TransductiveSearchCV` can cut to fewer dimensions.
 
     Its directions come in the order of their ratios, and each is scaled by itself.
-    `TransductiveSearchCV` makes use of that where an estimator has `truncated`.
     """
 
     embedding_: NDArray[np.float64]

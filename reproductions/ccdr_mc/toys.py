@@ -100,11 +100,10 @@ def run_long(task: Task, data_home: Path | None) -> list[Measurement]:
         Measurement(points.error_along(direction), {"method": name}, n_scored=N_TEST)
         for name, direction in {**directions, BEST: E_2}.items()
     ]
-    measurements += [
+    return measurements + [
         Measurement(angle_between(direction, E_2), {"method": name}, ANGLE, unit="number")
         for name, direction in directions.items()
     ]
-    return measurements
 
 
 def find_directions(points: LongClasses) -> dict[str, Array]:
@@ -132,9 +131,7 @@ def angle_between(first: Array, second: Array) -> float:
 def judge_long(summary: Summary) -> list[Verdict]:
     """Judge what the paper says of PCA and LDA, then marginal Fisher analysis and the control."""
 
-    def put(
-        claim: str, paper: str, length: float, method: str, *, is_lost: bool = False
-    ) -> Verdict:
+    def put(claim: str, paper: str, length: float, method: str, is_lost: bool = False) -> Verdict:
         angle = summary.row(ANGLE, length=length, method=method).estimate
         error = summary.row(length=length, method=method).estimate
         best = summary.row(length=length, method=BEST).estimate

@@ -79,10 +79,9 @@ an objective and 0.1 % with the variance term, and as not kept from 1 % on.
 
 def list_tasks(quick: bool) -> list[Task]:
     """List for each draw a task for each rank and objective, the search and the trivial maps."""
-    n_draws = 1 if quick else N_DRAWS
-    size = {"points": N_POINTS}
+    n_draws, size = N_DRAWS, {"points": N_POINTS}
     if quick:
-        size = {"points": N_POINTS_QUICK, "steps": rolls.STEPS_QUICK}
+        n_draws, size = 1, {"points": N_POINTS_QUICK, "steps": rolls.STEPS_QUICK}
     settings: list[dict[str, str | int]] = [
         {"map": ISM, "rank": rank, "objective": objective}
         for rank in RANKS

@@ -163,11 +163,8 @@ def learn_kernel(draw: Magic, model: IsometricSeparationMap) -> list[Measurement
 
 
 def make_machine(X: Array, kernel: str, parameter: float, C: float) -> SVC:
-    """Return a support vector machine for rows X, with kernels as in SVM-light.
-
-    Except that products in polynomials are relative to the rows' mean square: the eighth power of
-    raw ones overflows.
-    """
+    """Return a support vector machine for rows X, with kernels as in SVM-light."""
+    # Except that products are relative to the mean square: the eighth power of others overflows.
     size = float(np.mean(np.sum(X**2, axis=1)))
     power = {"degree": int(parameter), "gamma": 1 / size, "coef0": 1.0}
     kernels: dict[str, dict[str, Any]] = {

@@ -27,10 +27,9 @@ COLORS = {RAW: OKABE_ITO[0], STANDARDISED: OKABE_ITO[2], QUANTILE: OKABE_ITO[5]}
 def judge(
     summary: Summary, *, items: tuple[str, str], printed: tuple[float, float], why: str
 ) -> list[Verdict]:
-    """Judge what the paper concludes from a table of maps and one of machines.
+    """Judge what the paper concludes from a table of maps and one of machines, as far as run.
 
-    `printed` has the best scores of both, and `why` says why their order does not come out. A part
-    that was not run, as in quick runs, is not judged.
+    `printed` has the best scores of both, and `why` says why their order does not come out.
     """
     of_maps = [
         *_judge_machines(summary, *printed, why),
@@ -228,13 +227,11 @@ def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw maps to the left and machines to the right, on one scale; the paper as diamonds."""
     figure = new_figure(2, width=7.0)
     maps, machines = figure.axes
+    machines.sharey(maps)
     _draw_maps(maps, summary)
     _draw_machines(machines, summary)
     maps.set_ylabel("score on rows without a label, %")
-    low = min(ax.get_ylim()[0] for ax in figure.axes)
-    high = max(ax.get_ylim()[1] for ax in figure.axes)
     for ax in figure.axes:
-        ax.set_ylim(low, high)
         ax.legend(frameon=False, loc="lower right", fontsize=9)
     return figure
 

@@ -50,11 +50,10 @@ def draw_panels(summary: Summary, panels: Mapping[str, Sequence[Style]]) -> Figu
     figure = new_figure(len(panels), width=7.6, height=5.6)
     errors = []
     for ax, (title, styles) in zip(figure.axes, panels.items(), strict=True):
-        ax.set_xscale("log")
-        ax.set_yscale("log")
+        ax.set(xlabel="labelled points", ylabel="error on unlabelled points, %")
+        ax.set(xscale="log", yscale="log")
         ax.minorticks_off()
         ax.set_title(title, fontsize=12)
-        ax.set(xlabel="labelled points", ylabel="error on unlabelled points, %")
         for setting, name, color in styles:
             rows = list(rows_by_labels(summary, **setting).values())
             if rows:

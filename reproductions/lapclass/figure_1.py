@@ -93,9 +93,8 @@ def list_tasks(quick: bool) -> list[Task]:
 def draw_curve(task: Task) -> Curve:
     """Draw the points of a task, the labelled ones and "?"."""
     seed = task.seed or 0
-    n = N_UNLABELED + 2 * PER_CLASS
     X, y, coordinates = make_closed_curve(
-        n, n_half_turns=N_HALF_TURNS, width=WIDTH, random_state=seed
+        N_UNLABELED + 2 * PER_CLASS, n_half_turns=N_HALF_TURNS, width=WIDTH, random_state=seed
     )
     arc_length = coordinates[:, 0]
     rng = np.random.default_rng(seed)

@@ -39,6 +39,7 @@ EUCLIDEAN, COSINE = METRICS = ("euclidean", "cosine")
 LABELS = (50, 100, 500, 1_000, 5_000, 10_000)
 LIST_LENGTH = 1_000
 N_PRINTED = 19_935
+AS_PRINTED: Setting = {"metric": EUCLIDEAN, "points": ALL, "rule": LAPLACIAN}
 VERY_FEW = (50, 100)
 SMALL = 0.05  # difference of errors
 
@@ -239,14 +240,7 @@ FIGURE_3 = Entry(
     tasks=list_tasks,
     run=run,
     judge=judge,
-    printed=(
-        Printed(
-            N_PRINTED,
-            {"metric": EUCLIDEAN, "points": ALL, "rule": LAPLACIAN},
-            measure=N_ARTICLES,
-            goal="equal",
-        ),
-    ),
+    printed=(Printed(N_PRINTED, AS_PRINTED, N_ARTICLES, goal="equal"),),
     draw=draw,
     needs_data=True,
     why=WHY,

@@ -128,8 +128,8 @@ def measure_map(split: Split, method: str, task: Task) -> list[Measurement]:
     if method == SSDE:
         numbers[DISTANCE_ERROR] = 100 * distance_error(model, split.X)
         numbers[GAP] = 100 * model.certificate_.gap
-    measured += [Measurement(value, {}, name, unit="number") for name, value in numbers.items()]
-    return measured
+    costs = [Measurement(value, {}, name, unit="number") for name, value in numbers.items()]
+    return measured + costs
 
 
 def distance_error(model: Any, X: Array) -> float:

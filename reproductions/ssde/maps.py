@@ -114,15 +114,11 @@ class Split:
 
     def measured(self, predicted: Names, setting: Setting, *, merged: bool) -> list[Measurement]:
         """Return the precision as a measurement, and if asked the one with 0 and O as one class."""
-        return [
-            Measurement(
-                self.score(predicted, merged=measure == MERGED),
-                setting,
-                measure,
-                n_scored=len(self.y_new),
-            )
-            for measure in ((PRECISION, MERGED) if merged else (PRECISION,))
-        ]
+        scores = {PRECISION: self.score(predicted)}
+        if merged:
+            scores[MERGED] = self.score(predicted, merged=True)
+        n = len(self.y_new)
+        return [Measurement(score, setting, name, n_scored=n) for name, score in scores.items()]
 
     def nearest(self, places: Any, new_places: Any) -> Names:
         """Predict the class of test images by the 3 nearest training images."""

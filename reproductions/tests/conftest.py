@@ -47,7 +47,6 @@ def paper(counter):
         name="table-1",
         title="Sums",
         procedure="Adds numbers.",
-        edition=1,
         tasks=list_tasks,
         run=counter,
         judge=judge,

@@ -27,3 +27,18 @@ def merged_claims(verdicts):
     for verdict in verdicts:
         words.setdefault(verdict.claim, []).append(verdict.verdict)
     return {claim: judge_readings(found) for claim, found in words.items()}
+
+
+def values_of(measurements, measure, **setting):
+    """Return the values of a measure in all measurements whose setting has these values."""
+    return [
+        item.value
+        for item in measurements
+        if item.measure == measure and setting.items() <= item.setting.items()
+    ]
+
+
+def value_of(measurements, measure, **setting):
+    """Return the only one of these values."""
+    (value,) = values_of(measurements, measure, **setting)
+    return value

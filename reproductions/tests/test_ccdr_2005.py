@@ -11,7 +11,7 @@ from labelfold.datasets import make_swiss_roll
 from reproductions import Measurement, Task, load_paper
 from reproductions.ccdr_2005 import figure_3, figures_1_and_2, roll, table_1
 from reproductions.summary import TaskResult, summarise
-from reproductions.tests.helpers import merged_claims
+from reproductions.tests.helpers import merged_claims, summary_of
 
 PAPER = load_paper("ccdr-2005")
 
@@ -54,10 +54,7 @@ def test_maps_do_not_see_the_labels_that_are_scored(monkeypatch, module, setting
 
 def test_a_printed_value_has_its_row():
     quick = PAPER.entry("bands")
-    results = [
-        TaskResult(task, tuple(quick.run(task, None)), 0.0) for task in quick.tasks(True)[::5]
-    ]
-    summary = summarise(results, printed=quick.printed, derive=quick.derive)
+    summary = summary_of(quick, quick.tasks(True)[::5])
     assert all(row.printed for row in summary.rows_with("error", bands=6))
     assert sum(row.printed is not None for row in summary.rows) == 3
     assert len(summary.rows_with("distance from the paper")) == 9

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from functools import partial
 
 import numpy as np
@@ -47,15 +46,6 @@ def result(setting, *measurements, seed=None):
 
 def verdicts(entry, results):
     return merged_claims(PAPER.entry(entry).judge(summarise(results)))
-
-
-@pytest.mark.parametrize("entry", PAPER.entries, ids=lambda entry: entry.name)
-def test_tasks_have_their_own_keys(entry):
-    keys, quick = ([task.key for task in entry.tasks(is_quick)] for is_quick in (False, True))
-    assert len(set(keys)) == len(keys)
-    assert set(quick) <= set(keys)
-    assert entry.needs_data == (entry.name not in ("figure-1", "circles"))
-    assert pickle.loads(pickle.dumps(entry.run)) is not None
 
 
 def test_splits(data):

@@ -12,6 +12,7 @@ from reproductions import Measurement, Task
 from reproductions.ccdr_mc import toys
 from reproductions.ccdr_mc.toys import CIRCLES, FIGURE_1
 from reproductions.summary import TaskResult, summarise
+from reproductions.tests.helpers import summary_of
 
 
 def verdicts(entry, results):
@@ -56,10 +57,9 @@ def test_directions_of_figure_1_see_no_new_point():
 
 
 def test_quick_run_of_figure_1_and_its_picture():
-    tasks = FIGURE_1.tasks(True)
-    results = [TaskResult(task, tuple(FIGURE_1.run(task, None)), 0.0) for task in tasks]
-    assert verdicts(FIGURE_1, results) == ["holds"] * 4
-    assert len(FIGURE_1.draw(summarise(results)).axes) == 4
+    summary = summary_of(FIGURE_1, FIGURE_1.tasks(True))
+    assert [item.verdict for item in FIGURE_1.judge(summary)] == ["holds"] * 4
+    assert len(FIGURE_1.draw(summary).axes) == 4
 
 
 # The last two: a small angle alone is not enough, and neither is a small error.

@@ -16,21 +16,8 @@ from scipy import sparse
 from scipy.io import savemat
 
 from labelfold import PartialLabels, hide_labels
-from reproductions.data import (
-    alphadigits,
-    landsat,
-    load_alphadigits,
-    load_landsat,
-    load_magic,
-    load_mnist,
-    load_newsgroups,
-    load_newsgroups_vectorized,
-    magic,
-    mnist,
-    newsgroups,
-)
+from reproductions.data import alphadigits, landsat, magic, mnist, newsgroups
 from reproductions.data.files import DataFile
-from reproductions.data.newsgroups import word_frequencies
 
 REAL_DATA_HOME = os.environ.get("LABELFOLD_DATA") or None  # which no other test sees
 CONTENT = b"1 2 3\n"
@@ -108,11 +95,14 @@ def test_blanks_and_line_ends_matter_unless_it_is_a_table(tmp_path, put, variant
 @pytest.mark.parametrize(
     ("load", "message"),
     [
-        (load_landsat, r"sat\.trn.*UCI.*/satimage/sat\.trn"),
-        (load_magic, r"magic04\.data.*UCI.*/magic/magic04\.data"),
-        (load_mnist, r"mnist-train-images.*Get train-images.*LeCun"),
-        (load_alphadigits, r"binaryalphadigs\.mat.*Sam Roweis"),
-        (load_newsgroups, r"20newsgroups-19997\.jsonl.*Ken Lang.*first empty line.*JSON object"),
+        (landsat.load_landsat, r"sat\.trn.*UCI.*/satimage/sat\.trn"),
+        (magic.load_magic, r"magic04\.data.*UCI.*/magic/magic04\.data"),
+        (mnist.load_mnist, r"mnist-train-images.*Get train-images.*LeCun"),
+        (alphadigits.load_alphadigits, r"binaryalphadigs\.mat.*Sam Roweis"),
+        (
+            newsgroups.load_newsgroups,
+            r"20newsgroups-19997\.jsonl.*Ken Lang.*first empty line.*JSON object",
+        ),
     ],
 )
 def test_every_loader_says_how_to_get_its_file(tmp_path, load, message):
@@ -123,7 +113,7 @@ def test_every_loader_says_how_to_get_its_file(tmp_path, load, message):
 # Tables and images
 
 
-@pytest.mark.parametrize("load", [load_landsat, load_mnist])
+@pytest.mark.parametrize("load", [landsat.load_landsat, mnist.load_mnist])
 def test_an_unknown_subset_is_refused(load):
     with pytest.raises(
         ValueError, match=r"subset='validation' is unknown: give .*'train' or 'test'"
@@ -140,7 +130,7 @@ def test_landsat(tmp_path, put, monkeypatch):
         text = "".join(" ".join(map(str, row)) + "\n" for row in table).encode()
         monkeypatch.setitem(landsat.FILES, part, put(landsat.FILES[part], text))
     for part, table in {**tables, "all": np.concatenate([*tables.values()])}.items():
-        X, y = load_landsat(part, data_home=tmp_path)
+        X, y = landsat.load_landsat(part, data_home=tmp_path)
         assert (X.dtype, y.dtype) == (np.float64, np.int64)
         np.testing.assert_array_equal(X, table[:, :-1])
         np.testing.assert_array_equal(y, table[:, -1])
@@ -151,7 +141,7 @@ def test_magic(tmp_path, put, monkeypatch):
     lines = [",".join(map(repr, row)) for row in features.tolist()]
     text = "".join(f"{line},{label}\n" for line, label in zip(lines, "ghg", strict=True))
     monkeypatch.setattr(magic, "FILE", put(magic.FILE, text.encode()))
-    X, y = load_magic(data_home=tmp_path)
+    X, y = magic.load_magic(data_home=tmp_path)
     np.testing.assert_array_equal(X, features)
     assert (X.dtype, y.dtype, y.tolist()) == (np.float64, object, ["g", "h", "g"])
     assert PartialLabels.from_y(hide_labels(y, keep=[0, 1])).codes.tolist() == [0, 1, -1]
@@ -167,7 +157,7 @@ def test_mnist(tmp_path, put, monkeypatch, subset):
     contents = [headers[0] + images.tobytes(), headers[1] + labels.tobytes()]
     files = tuple(put(*pair) for pair in zip(mnist.FILES[subset], contents, strict=True))
     monkeypatch.setitem(mnist.FILES, subset, files)
-    X, y = load_mnist(subset, data_home=tmp_path)
+    X, y = mnist.load_mnist(subset, data_home=tmp_path)
     assert (X.dtype, y.dtype) == (np.uint8, np.int64)
     np.testing.assert_array_equal(X, images.reshape(5, 784))
     np.testing.assert_array_equal(y, labels)
@@ -193,7 +183,7 @@ def test_alphadigits(tmp_path, put, monkeypatch, kinds):
         monkeypatch.setattr(
             alphadigits, "MATLAB_FILE", put(alphadigits.MATLAB_FILE, file.getvalue())
         )
-    X, y = load_alphadigits(data_home=tmp_path)
+    X, y = alphadigits.load_alphadigits(data_home=tmp_path)
     assert (X.dtype, y.dtype, X.flags.writeable) == (np.float64, object, True)
     np.testing.assert_array_equal(X, images.reshape(6, 320))
     np.testing.assert_array_equal(X[3, 16:32], images[3, 1])
@@ -203,8 +193,8 @@ def test_alphadigits(tmp_path, put, monkeypatch, kinds):
 
 def test_real_files():
     try:
-        X, y = load_magic(data_home=REAL_DATA_HOME)
-        images, characters = load_alphadigits(data_home=REAL_DATA_HOME)
+        X, y = magic.load_magic(data_home=REAL_DATA_HOME)
+        images, characters = alphadigits.load_alphadigits(data_home=REAL_DATA_HOME)
     except FileNotFoundError:
         pytest.skip("LABELFOLD_DATA names no folder that holds MAGIC and the Binary Alphadigits")
     assert X.shape == (19020, 10)
@@ -249,18 +239,18 @@ def put_newsgroups(tmp_path, put, monkeypatch):
 
 
 def test_bodies_and_groups(put_newsgroups):
-    texts, y = load_newsgroups(data_home=put_newsgroups(TEXTS, GROUPS))
+    texts, y = newsgroups.load_newsgroups(data_home=put_newsgroups(TEXTS, GROUPS))
     assert (texts, y.dtype, y.tolist()) == (TEXTS, object, GROUPS)
 
 
 @pytest.mark.parametrize("separator", ["\x85", "\u2028", "\u2029", "\x0b", "\x0c", "\x1c", "\r"])
 def test_separators_within_a_body_do_not_end_a_line(put_newsgroups, separator):
     texts = [f"one{separator}two", "caf\xe9"]
-    assert load_newsgroups(data_home=put_newsgroups(texts, GROUPS[:2]))[0] == texts
+    assert newsgroups.load_newsgroups(data_home=put_newsgroups(texts, GROUPS[:2]))[0] == texts
 
 
 def test_frequencies_by_hand(put_newsgroups):
-    X, y, vocabulary, rows = load_newsgroups_vectorized(
+    X, y, vocabulary, rows = newsgroups.load_newsgroups_vectorized(
         n_stop_words=2, n_words=4, data_home=put_newsgroups(TEXTS, GROUPS)
     )
     assert isinstance(X, sparse.csr_array)
@@ -274,7 +264,7 @@ def test_frequencies_by_hand(put_newsgroups):
 
 
 def test_text_with_rarer_words_alone_is_left_out():
-    X, vocabulary, rows = word_frequencies(["fox", *TEXTS], n_stop_words=2, n_words=1)
+    X, vocabulary, rows = newsgroups.word_frequencies(["fox", *TEXTS], n_stop_words=2, n_words=1)
     assert vocabulary.tolist() == ["bat"]
     assert rows.tolist() == [2, 4]
     np.testing.assert_array_equal(X.toarray(), [[1], [1]])
@@ -283,7 +273,9 @@ def test_text_with_rarer_words_alone_is_left_out():
 @pytest.mark.parametrize("n_stop_words", range(6))
 @pytest.mark.parametrize("n_words", [1, 2])
 def test_words_are_ranked_by_frequency_then_alphabetically(n_stop_words, n_words):
-    _, vocabulary, _ = word_frequencies(TEXTS, n_stop_words=n_stop_words, n_words=n_words)
+    _, vocabulary, _ = newsgroups.word_frequencies(
+        TEXTS, n_stop_words=n_stop_words, n_words=n_words
+    )
     assert vocabulary.tolist() == RANKING[n_stop_words : n_stop_words + n_words]
 
 
@@ -291,13 +283,13 @@ def test_many_words_of_the_same_frequency_are_in_alphabetical_order():
     # Two frequencies in turn, so that a sort that is not stable has to move the words.
     words = [a + b for a in "abcdefghijklmnopqrst" for b in "abcdefghijklmnopqrst"]
     text = " ".join([*words, *words[::2]][::-1])
-    _, vocabulary, _ = word_frequencies([text], n_stop_words=0, n_words=400)
+    _, vocabulary, _ = newsgroups.word_frequencies([text], n_stop_words=0, n_words=400)
     assert vocabulary.tolist() == words[::2] + words[1::2]
 
 
 def test_a_word_is_a_run_of_two_or_more_letters_in_lower_case():
     text = "Don't re-read R2D2's e-mail, user_name@host1.EDU: abc123def na\xefve \xc5ngstr\xf6m I"
-    _, vocabulary, _ = word_frequencies([text], n_stop_words=0, n_words=13)
+    _, vocabulary, _ = newsgroups.word_frequencies([text], n_stop_words=0, n_words=13)
     assert " ".join(vocabulary) == "abc def don edu host mail na name ngstr re read user ve"
 
 
@@ -310,7 +302,7 @@ def test_rows_sum_to_one_and_agree_with_counting_by_hand_in_any_order_of_the_tex
         " ".join(random.choice(words, size=random.integers(8), p=weights / weights.sum()))
         for _ in range(60)
     ]
-    X, vocabulary, rows = word_frequencies(texts, n_stop_words=5, n_words=30)
+    X, vocabulary, rows = newsgroups.word_frequencies(texts, n_stop_words=5, n_words=30)
     counts = np.array([[text.split().count(word) for word in vocabulary] for text in texts])
     totals = counts.sum(axis=1)
     np.testing.assert_array_equal(rows, np.flatnonzero(totals))
@@ -318,6 +310,8 @@ def test_rows_sum_to_one_and_agree_with_counting_by_hand_in_any_order_of_the_tex
     np.testing.assert_allclose(X.toarray(), counts[rows] / totals[rows, np.newaxis], rtol=1e-15)
     np.testing.assert_allclose(X.sum(axis=1), 1, rtol=1e-15)
     assert X.has_sorted_indices
-    turned, same_vocabulary, _ = word_frequencies(texts[::-1], n_stop_words=5, n_words=30)
+    turned, same_vocabulary, _ = newsgroups.word_frequencies(
+        texts[::-1], n_stop_words=5, n_words=30
+    )
     np.testing.assert_array_equal(same_vocabulary, vocabulary)
     np.testing.assert_array_equal(turned.toarray(), X.toarray()[::-1])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from types import SimpleNamespace
 
 import numpy as np
@@ -21,28 +20,15 @@ from reproductions.ism import (
     toys,
 )
 from reproductions.summary import TaskResult, summarise
+from reproductions.tests.helpers import value_of, values_of
 
 PAPER = load_paper("ism")
 UNFOLDING, SEPARATION, BANDS, RANDOM, CURVE, *_, TOYS = PAPER.entries
-N_TASKS, N_QUICK_TASKS = (30, 21, 45, 45, 10, 320, 41, 30), (6, 7, 15, 15, 3, 11, 9, 4)
 SMALL = {"points": 120, "steps": 300}
 
 
 def name_of(value):
     return getattr(value, "name", None)
-
-
-def values_of(measurements, measure, **setting):
-    return [
-        item.value
-        for item in measurements
-        if item.measure == measure and setting.items() <= item.setting.items()
-    ]
-
-
-def value_of(measurements, measure, **setting):
-    (value,) = values_of(measurements, measure, **setting)
-    return value
 
 
 def made_up(entry, measure_task):
@@ -57,21 +43,6 @@ def made_up(entry, measure_task):
 
 def rms_errors(value, **setting):
     return [Measurement(value, setting, name, unit="number") for name in rolls.RMS_ERRORS]
-
-
-@pytest.mark.parametrize(
-    ("entry", "n_full", "n_quick"),
-    list(zip(PAPER.entries, N_TASKS, N_QUICK_TASKS, strict=True)),
-    ids=name_of,
-)
-def test_tasks_have_their_own_keys_and_printed_figures_settings_of_tasks(entry, n_full, n_quick):
-    for quick, count in ((False, n_full), (True, n_quick)):
-        tasks = entry.tasks(quick)
-        assert len({task.key for task in tasks}) == len(tasks) == count
-    assert pickle.loads(pickle.dumps(entry.run)) is entry.run
-    assert entry.needs_data == entry.name.startswith("table")
-    for item in entry.printed:
-        assert any(task.setting.items() <= item.setting.items() for task in entry.tasks(False))
 
 
 # ---- rolls

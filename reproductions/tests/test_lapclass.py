@@ -14,6 +14,7 @@ from reproductions.lapclass import figure_1, figure_2, figure_3, rules
 from reproductions.lapclass.nearest import NearestLabeled, measure_nearest, vote
 from reproductions.lapclass.points import LabeledPart, Points, Sample, measure_draws
 from reproductions.summary import TaskResult, summarise
+from reproductions.tests.helpers import summary_of
 
 PAPER = load_paper("lapclass")
 
@@ -212,8 +213,7 @@ def small_mnist(monkeypatch):
 @pytest.mark.filterwarnings("ignore:max_iter=30")
 def test_figure_2(small_mnist, monkeypatch):
     entry = PAPER.entry("figure-2")
-    results = [TaskResult(task, tuple(entry.run(task, None)), 0.0) for task in entry.tasks(False)]
-    summary = summarise(results)
+    summary = summary_of(entry, entry.tasks(False))
     assert {row.estimate.n_runs for row in summary.rows_with()} == {20}
     laplacian = summary.row(points=240, rule="Laplacian", labels=50, choice="p = 20 %")
     for part in list(small_mnist.parts(50))[:4]:
@@ -242,8 +242,7 @@ def test_figure_3(monkeypatch):
     entry = PAPER.entry("figure-3")
     tasks = figure_3.list_tasks(False)
     assert len(tasks) == 8
-    results = [TaskResult(task, tuple(entry.run(task, None)), 0.0) for task in tasks]
-    summary = summarise(results)
+    summary = summary_of(entry, tasks)
     for metric in ("euclidean", "cosine"):
         graph = NeighborGraph.build(points.X, n_neighbors=8, metric=metric, weights="binary")
         hub = summary.row(figure_3.HUB, metric=metric, points=200)
@@ -263,8 +262,7 @@ def test_figure_3(monkeypatch):
 
 def test_figure_1():
     entry = PAPER.entry("figure-1")
-    results = [TaskResult(task, tuple(entry.run(task, None)), 0.0) for task in entry.tasks(True)]
-    summary = summarise(results)
+    summary = summary_of(entry, entry.tasks(True))
     assert {verdict.verdict for verdict in entry.judge(summary)} == {"holds"}
     assert len(entry.draw(summary).axes) == 6
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,26 +13,10 @@ from labelfold import SupervisedSemidefiniteEmbedding
 from reproductions import Measurement, Task, load_paper
 from reproductions.ssde import figure_1, figure_2, maps
 from reproductions.summary import TaskResult, summarise
+from reproductions.tests.helpers import value_of
 
 PAPER = load_paper("ssde")
 FIGURE_1, FIGURE_2 = PAPER.entry("figure-1"), PAPER.entry("figure-2")
-
-
-def value_of(measurements, measure, **setting):
-    (value,) = [
-        item.value
-        for item in measurements
-        if item.measure == measure and setting.items() <= item.setting.items()
-    ]
-    return value
-
-
-@pytest.mark.parametrize("entry", PAPER.entries, ids=lambda entry: entry.name)
-def test_tasks_have_their_own_keys(entry):
-    for tasks in (entry.tasks(True), entry.tasks(False)):
-        assert len({task.key for task in tasks}) == len(tasks)
-    assert pickle.loads(pickle.dumps(entry.run)) is entry.run
-    assert entry.needs_data == (entry.name == "figure-2")
 
 
 # Figure 1
