@@ -159,6 +159,7 @@ def test_bad_n_components(method, value):
 METHODS = [
     pytest.param(LaplacianEigenmaps, {}, id="LaplacianEigenmaps"),
     pytest.param(LaplacianEigenmaps, {"normalization": "none"}, id="unnormalized"),
+    pytest.param(LaplacianEigenmaps, {"density": 1.0, "diffusion_time": 1}, id="diffusion"),
     pytest.param(CCDR, {}, id="CCDR"),
 ]
 # Without weights, scale and bridges; pieces are what its first coordinates tell apart.

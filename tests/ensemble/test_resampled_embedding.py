@@ -111,8 +111,6 @@ def test_new_rows_are_mapped_without_labels(roll, fitted):
         np.testing.assert_allclose(coordinates[row], by_hand[0], atol=1e-10)
         np.testing.assert_allclose(spread[row], by_hand[1], atol=1e-10)
     np.testing.assert_array_equal(fitted.transform(new), coordinates)
-    one_by_one = np.vstack([fitted.transform(row[None]) for row in new[:5]])
-    np.testing.assert_allclose(one_by_one, coordinates[:5], atol=1e-12)
 
 
 def test_transform_of_unlabelled_rows_of_fit_gives_their_place(roll, fitted):
@@ -160,34 +158,26 @@ def test_one_subsample_of_all_rows_is_the_embedder(roll):
     np.testing.assert_allclose(model.transform(X + 0.1), alone.transform(X + 0.1), atol=1e-12)
 
 
-def test_larger_subsamples_come_nearer_to_the_whole_map(roll):
+def test_larger_subsamples_come_nearer_to_the_whole_map_and_each_other(roll):
     """What appendix III claims: the map of a subsample tends to that of all rows."""
     X, _, partial = roll
     embedder = CCDR(2, beta=0.5, n_neighbors=10)
     whole = clone(embedder).fit(X, partial).embedding_
     size = np.linalg.norm(whole - whole.mean(axis=0))
-    distances = []
+    distances, spreads = [], []
     for subsample_size in (150, 400, 1000):
         mean = ResampledEmbedding(
             embedder, n_subsamples=4, subsample_size=subsample_size, random_state=0
         )
         embedding = mean.fit_transform(X, partial)
+        spreads.append(np.median(mean.spread_) / np.ptp(embedding, axis=0).max())
         centered = embedding - embedding.mean(axis=0)
         rotation, overlap = orthogonal_procrustes(centered, whole - whole.mean(axis=0))
         moved = overlap / np.sum(centered**2) * centered @ rotation
         distances.append(np.linalg.norm(moved - (whole - whole.mean(axis=0))) / size)
     assert distances[0] > distances[1] > distances[2]
     assert distances[2] < 0.1
-
-
-def test_spread_falls_as_subsamples_grow(roll):
-    X, _, partial = roll
-    spreads = []
-    for size in (150, 1100):
-        model = ResampledEmbedding(CCDR(2), n_subsamples=4, subsample_size=size, random_state=0)
-        model.fit(X, partial)
-        spreads.append(np.median(model.spread_) / np.ptp(model.embedding_, axis=0).max())
-    assert spreads[1] < 0.5 * spreads[0]
+    assert spreads[2] < 0.5 * spreads[0]
 
 
 def test_beta_follows_the_size_where_degrees_do(roll):
@@ -226,6 +216,7 @@ def test_without_labels(roll, embedder):
 @pytest.mark.parametrize(
     "embedder",
     [
+        LinearDiscriminantAnalysis(n_components=2),
         SupervisedLLE(2),
         MarginalFisherAnalysis(2),
         MaximumVarianceUnfolding(2, max_iter=50),
@@ -234,7 +225,7 @@ def test_without_labels(roll, embedder):
     ],
     ids=lambda embedder: type(embedder).__name__,
 )
-def test_every_other_embedder_of_the_library(roll, embedder):
+def test_other_embedders(roll, embedder):
     X, _, partial = roll
     model = ResampledEmbedding(embedder, n_subsamples=2, subsample_size=100, random_state=0)
     model.fit(X[:160], partial[:160])
@@ -246,32 +237,19 @@ def test_every_other_embedder_of_the_library(roll, embedder):
     assert np.all(np.isfinite(model.transform(X[160:170])))
 
 
-def test_supervised_transformers_see_the_labelled_rows(roll):
-    X, _, partial = roll
-    model = ResampledEmbedding(
-        LinearDiscriminantAnalysis(n_components=2), n_subsamples=3, subsample_size=400
-    )
-    assert model.fit(X, partial).embedding_.shape == (1200, 2)
-
-
 def test_estimated_dimension_is_the_same_in_all_maps(roll):
     X, _, partial = roll
     model = ResampledEmbedding(CCDR("auto"), n_subsamples=3, subsample_size=400, random_state=0)
     assert model.fit(X, partial).embedding_.shape == (1200, 3)
 
 
-def test_sparse_rows_and_chunks(roll, fitted):
+def test_sparse_rows_chunks_and_names_of_classes(roll, fitted):
     X, _, partial = roll
     small = clone(fitted).set_params(chunk_size=7).fit(X, partial)
     np.testing.assert_allclose(small.embedding_, fitted.embedding_, atol=1e-12)
     sparse = clone(fitted).fit(sp.csr_array(X), partial)
     np.testing.assert_allclose(sparse.embedding_, fitted.embedding_, atol=1e-6)
-
-
-def test_names_of_classes_do_not_matter(roll, fitted):
-    X, _, partial = roll
-    names = np.array(["a", "b", "c"], dtype=object)
-    renamed = [None if code == -1 else names[code] for code in partial]
+    renamed = np.array(["a", "b", "c", None], dtype=object)[partial]
     np.testing.assert_array_equal(clone(fitted).fit(X, renamed).embedding_, fitted.embedding_)
 
 

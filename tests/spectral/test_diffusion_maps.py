@@ -138,16 +138,6 @@ def test_order_units_and_solver_do_not_matter(roll):
     )
 
 
-def test_pieces_are_joined_before_degrees_are_taken():
-    X = np.random.default_rng(0).normal(size=(80, 2))
-    X[40:] += 1000
-    model = LaplacianEigenmaps(2, density=1.0, diffusion_time=1)
-    with pytest.warns(UserWarning, match="2 separate components"):
-        model.fit(X)
-    assert np.all(np.isfinite(model.embedding_))
-    assert model.certificate_.ok
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
