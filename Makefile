@@ -22,15 +22,16 @@ help:  ## this list
 demo: $(VENV)/.runtime  ## maps of the digits with 50 labels, as a picture in demo-output/
 	$(BIN)/labelfold demo --out demo-output
 
-test: lint $(VENV)/.test  ## style, types, import order, then every test and doctest
+test: lint $(VENV)/.test  ## style, words, types, import order, then every test and doctest
 	$(ONE_THREAD) $(BIN)/pytest $(PYTEST_ARGS)
 
 browser-check: $(VENV)/.test $(VENV)/.browser  ## pages in a real Chromium, which has to be installed
 	$(ONE_THREAD) LABELFOLD_BROWSER=required $(BIN)/pytest tests/browser
 
-lint: $(VENV)/.lint  ## style, types and import order only
+lint: $(VENV)/.lint  ## style, words, types and import order only
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/codespell
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
@@ -63,7 +64,7 @@ test-wheel: $(VENV)/.created  ## the tests against the built wheel rather than t
 test-oldest: $(VENV)/.created  ## the tests on the lowest versions that pyproject.toml allows
 	rm -rf build/oldest-venv
 	mkdir -p build
-	$(BIN)/python tools/lowest_versions.py pyproject.toml html io > build/oldest.txt
+	$(BIN)/python tools/lowest_versions.py pyproject.toml app html > build/oldest.txt
 	$(PYTHON) -m venv build/oldest-venv
 	build/oldest-venv/bin/python $(PIP) install --constraint build/oldest.txt --editable ".[test]"
 	$(ONE_THREAD) build/oldest-venv/bin/pytest $(PYTEST_ARGS)
@@ -81,7 +82,7 @@ $(VENV)/.created:
 	@touch $@
 
 $(VENV)/.runtime: pyproject.toml | $(VENV)/.created
-	$(BIN)/python $(PIP) install --editable .
+	$(BIN)/python $(PIP) install --editable ".[app]"
 	@touch $@
 
 # Each extra installs the runtime dependencies too, hence the second stamp.

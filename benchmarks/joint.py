@@ -1,4 +1,5 @@
-"""New rows that join a fitted map, against a new fit: Landsat, 4,435 rows and 2,000 new ones."""
+"""New rows that join a fitted embedding, against a new fit: Landsat, 4,435 rows and 2,000 new
+ones."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ WAYS = ("fit", "transform_jointly", "transform")
 
 
 def time_ways(n_rounds: int) -> dict[str, Any]:
-    """Return times of each way to place the new rows, in turns, and the errors of both heads."""
+    """Return times of each way to embed the new rows, in turns, and the errors of both heads."""
     from sklearn.neighbors import KNeighborsClassifier
 
     from labelfold import CCDR, LeastSquaresClassifier, hide_labels
@@ -54,7 +55,7 @@ def run(n_repeats: int, n_threads: int) -> list[str]:
     measured = {n: in_child("joint", "ways", n, n_rounds=N_ROUNDS) for n in sorted({1, n_threads})}
     write_results(RESULTS / "joint.json", {"environment": before, "by_threads": measured})
     lines = [
-        "## Landsat, 2,000 new rows beside 4,435: CCDR, 14 dims, 4 neighbours",
+        "## Landsat, 2,000 new rows beside 4,435: CCDR, 14 dims, 4 neighbors",
         "",
         f"| | threads | seconds, median of {N_ROUNDS} | of a fit | linear error | 3-NN error |",
         "| --- | --- | --- | --- | --- | --- |",

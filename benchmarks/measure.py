@@ -1,4 +1,4 @@
-"""Time a function in a process of its own, so that memory and warm-up belong to it alone."""
+"""Time a function in its own process, so memory and warm-up are its own."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREAD
 
 
 def environment(n_threads: int) -> dict[str, Any]:
-    """Return what a reader needs to judge the figures."""
+    """Return the environment that a reader needs to judge the figures."""
     versions = {}
     for package in PACKAGES:
         try:

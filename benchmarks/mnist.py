@@ -1,8 +1,8 @@
-"""MNIST end to end: 60,000 rows, 100 principal components, 8 neighbours, 20 dims, 100 labels.
+"""MNIST end to end: 60,000 rows, 100 principal components, 8 neighbors, 20 dims, 100 labels.
 
-The clock starts at the principal components, the same array for all, and stops at the map, or at
-the labels of methods that make none. Every repeat has a draw of labels of its own, the same for
-all; errors are those of two heads on the unlabelled rows, fitted on the labelled ones.
+The clock starts at the principal components, the same array for all, and stops at the embedding, or
+at the labels of methods without one. Every repeat has its own draw of labels, the same for all;
+errors are those of two heads on the unlabeled rows, fitted on the labeled ones.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from measure import repeat
 from numpy.typing import NDArray
 
 N_NEIGHBORS, N_COMPONENTS, N_LABELS = 8, 20, 100
-N_WARM = 6000  # rows to compile code and touch libraries with
+N_WARM = 6000  # rows for a warm-up of compiled code and libraries
 
 Fit = Callable[[NDArray[np.float64], NDArray[np.int64]], Any]
 
@@ -46,7 +46,7 @@ def measure(fit: Fit, n_repeats: int) -> tuple[dict[str, Any], list[Any], list[A
 
 
 def measure_map(fit: Fit, n_repeats: int) -> dict[str, Any]:
-    """Time a map, and measure the errors of both heads on it."""
+    """Time an embedding, and measure the errors of both heads on it."""
     figures, maps, draws = measure(fit, n_repeats)
     pairs = [(embedding, *draw) for embedding, draw in zip(maps, draws, strict=True)]
     errors = {
@@ -57,7 +57,7 @@ def measure_map(fit: Fit, n_repeats: int) -> dict[str, Any]:
 
 
 def measure_labels(fit: Fit, n_repeats: int) -> dict[str, Any]:
-    """Time a method that gives labels and no map, and measure its error."""
+    """Time a method that gives only labels, and measure its error."""
     figures, answers, draws = measure(fit, n_repeats)
     errors = [
         float(np.mean(answer[labels == -1] != y[labels == -1]))
@@ -67,7 +67,7 @@ def measure_labels(fit: Fit, n_repeats: int) -> dict[str, Any]:
 
 
 def linear_error(embedding: Any, y: Any, labels: Any) -> float:
-    """Return the error on unlabelled rows of least squares one against all (CCDR-MC V.A)."""
+    """Return the error on unlabeled rows of least squares one against all (CCDR-MC V.A)."""
     from labelfold import LeastSquaresClassifier
 
     given = labels != -1
@@ -77,7 +77,7 @@ def linear_error(embedding: Any, y: Any, labels: Any) -> float:
 
 
 def nearest_error(embedding: Any, y: Any, labels: Any) -> float:
-    """Return the error on unlabelled rows of the nearest labelled one."""
+    """Return the error on unlabeled rows of the nearest labeled one."""
     from sklearn.neighbors import KNeighborsClassifier
 
     given = labels != -1
@@ -105,7 +105,7 @@ def time_laplacian_classifier(n_repeats: int) -> dict[str, Any]:
 def time_umap(
     n_repeats: int, *, labels: bool = False, random_state: int | None = None
 ) -> dict[str, Any]:
-    """umap-learn with the same neighbours and dims."""
+    """umap-learn with the same neighbors and dims."""
     import umap
 
     def fit(X: Any, y: Any) -> Any:
@@ -123,7 +123,7 @@ def time_umap_labels(n_repeats: int) -> dict[str, Any]:
 
 
 def time_umap_labels_seed(n_repeats: int) -> dict[str, Any]:
-    """umap-learn with labels and a seed, which it gives up threads for."""
+    """umap-learn with labels and a seed, which disables its threads."""
     return time_umap(n_repeats, labels=True, random_state=0)
 
 
@@ -134,7 +134,7 @@ def time_spectral_embedding(n_repeats: int) -> dict[str, Any]:
     model = SpectralEmbedding(
         N_COMPONENTS,
         affinity="nearest_neighbors",
-        n_neighbors=N_NEIGHBORS + 1,  # scikit-learn counts the point itself
+        n_neighbors=N_NEIGHBORS + 1,  # scikit-learn counts the row itself
         eigen_solver="amg",
         random_state=0,
         n_jobs=-1,
@@ -143,7 +143,7 @@ def time_spectral_embedding(n_repeats: int) -> dict[str, Any]:
 
 
 def time_label_spreading(n_repeats: int) -> dict[str, Any]:
-    """scikit-learn's LabelSpreading on a k-NN graph, with the alpha that served best on MNIST."""
+    """scikit-learn's LabelSpreading on a k-NN graph, with the alpha that was best on MNIST."""
     from sklearn.semi_supervised import LabelSpreading
 
     model = LabelSpreading(

@@ -1,6 +1,6 @@
-"""MNIST's 10,000 test images labelled by a model of the 60,000 training images with 1,000 labels.
+"""MNIST's 10,000 test images labeled by a model of the 60,000 training images with 1,000 labels.
 
-The neighbour search of the test images is timed apart from what follows it: the extension of 200
+The neighbor search of the test images is timed separately from the rest: the extension of 200
 eigenvectors and the scores.
 """
 
@@ -16,7 +16,7 @@ N_LABELS, N_DRAWS = 1000, 5
 
 
 def time_new_points(n_repeats: int) -> dict[str, Any]:
-    """Return seconds of search and scores, and errors on unlabelled and on new images."""
+    """Return seconds of search and scores, and errors on unlabeled and on new images."""
     from sklearn.decomposition import PCA
 
     from labelfold import LaplacianClassifier, hide_labels
@@ -28,12 +28,12 @@ def time_new_points(n_repeats: int) -> dict[str, Any]:
     X, X_new = (projection.transform(part.astype(np.float64)) for part in (X, X_new))
     model = LaplacianClassifier(neighbor_search="exact")
     basis = model.build_basis(X, N_LABELS // 5)
-    errors: dict[str, list[float]] = {"unlabelled": [], "new": []}
+    errors: dict[str, list[float]] = {"unlabeled": [], "new": []}
     for seed in range(N_DRAWS):
         keep = np.random.default_rng(seed).choice(len(y), N_LABELS, replace=False)
         hidden = np.setdiff1d(np.arange(len(y)), keep)
         model.fit(X, hide_labels(y, keep), basis=basis)
-        errors["unlabelled"].append(float(np.mean(model.transduction_[hidden] != y[hidden])))
+        errors["unlabeled"].append(float(np.mean(model.transduction_[hidden] != y[hidden])))
         errors["new"].append(float(np.mean(model.predict(X_new) != y_new)))
     start = time.perf_counter()
     found = model.graph_.distances_to(X_new)

@@ -1,6 +1,6 @@
-"""Maps of subsamples against the map of all rows: MNIST, 60,000 rows, 100 components, 500 labels.
+"""Embeddings of subsamples against one of all rows: MNIST, 60,000 rows, 100 components, 500 labels.
 
-Every contestant has a process of its own, which begins with the rows in memory. Memory is what the
+Every method has its own process, which starts with the rows in memory. Memory is what the
 first fit adds to that.
 """
 
@@ -24,7 +24,7 @@ MB = 1e6
 
 
 def time_whole(path: str, n_repeats: int, n_draws: int, n_neighbors: int) -> dict[str, Any]:
-    """Return figures of one map of all rows."""
+    """Return figures of one embedding of all rows."""
     from labelfold import CCDR
 
     return _measure(
@@ -35,7 +35,7 @@ def time_whole(path: str, n_repeats: int, n_draws: int, n_neighbors: int) -> dic
 def time_resampled(
     path: str, n_repeats: int, n_draws: int, n_neighbors: int, size: int, number: int
 ) -> dict[str, Any]:
-    """Return figures of the mean of subsamples' maps."""
+    """Return figures of the mean of subsamples' embeddings."""
     from labelfold import CCDR, ResampledEmbedding
 
     embedder = CCDR(N_COMPONENTS, n_neighbors=n_neighbors)
@@ -51,7 +51,7 @@ def _measure(model: Any, path: str, n_repeats: int, n_draws: int) -> dict[str, A
     warnings.simplefilter("ignore")  # small subsamples need bridges
     with np.load(path) as data:
         X, y = data["X"], data["y"]
-    # So that libraries are loaded, and their memory counts for nobody.
+    # Load the libraries first, so their memory is not counted.
     CCDR(neighbor_search="approximate").fit(X[:500], hide_labels(y[:500], np.arange(50)))
     before = _peak()
     errors = []
@@ -76,7 +76,7 @@ def _peak() -> int:
 
 
 def run(n_repeats: int, n_threads: int) -> list[str]:
-    """Compare 8 subsamples of 5,000 rows with one map; then vary number and size."""
+    """Compare 8 subsamples of 5,000 rows with one embedding; then vary number and size."""
     before = environment(n_threads)
     X, y = rows()
     measured: dict[str, dict[str, Any]] = {}
@@ -107,7 +107,7 @@ def _table(measured: dict[str, dict[str, Any]], n_repeats: int) -> list[str]:
     lines = [
         "## Maps of subsamples of MNIST: 60,000 x 100, 20 dims, 500 labels, linear head",
         "",
-        f"| | neighbours | seconds, {runs} | memory added | error, 3 draws | above one map |",
+        f"| | neighbors | seconds, {runs} | memory added | error, 3 draws | above one map |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
     for k in NEIGHBORS:
@@ -122,7 +122,7 @@ def _table(measured: dict[str, dict[str, Any]], n_repeats: int) -> list[str]:
             )
     lines += [
         "",
-        "Error of subsamples' maps by their number and size, 12 neighbours, first draw:",
+        "Error of subsamples' maps by their number and size, 12 neighbors, first draw:",
         "",
         f"| rows | {' | '.join(f'{number} maps' for number in NUMBERS)} |",
         f"| --- |{' --- |' * len(NUMBERS)}",

@@ -2,8 +2,8 @@
 
     LABELFOLD_DATA=... python benchmarks/run.py [NAME ...] [--repeats 5]
 
-Run it alone on the machine. Every contestant has a process of its own and the same number of
-threads; compiled code is warmed up before the clock starts; the median counts.
+Run it alone on the machine. Every package has its own process and the same number of threads;
+compiled code is warmed up before the clock starts; the tables have medians.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from typing import Any
 import eigen
 import joint
 import resampling
+import scaling_of_columns
 import separation
 import supervised
+import tables
 import unfolding
 from measure import environment, in_child, write_results
 from scaling import SIZES, exponent
@@ -44,9 +46,9 @@ def run_mnist(n_repeats: int, n_threads: int) -> list[str]:
     write_results(RESULTS / "mnist.json", {"environment": before, **measured})
     ours = measured["labelfold"]
     lines = [
-        "## MNIST, 60,000 x 100, 8 neighbours, 20 dims, 100 labels",
+        "## MNIST, 60,000 x 100, 8 neighbors, 20 dims, 100 labels",
         "",
-        "| | seconds (median) | ratio to labelfold | peak memory | error on unlabelled rows, "
+        "| | seconds (median) | ratio to labelfold | peak memory | error on unlabeled rows, "
         "mean of all draws |",
         "| --- | --- | --- | --- | --- |",
     ]
@@ -72,15 +74,15 @@ def run_scaling(n_repeats: int, n_threads: int) -> list[str]:
         measured.append(in_child("scaling", "fit", n_threads, n=n, n_repeats=repeats))
         write_results(RESULTS / "scaling.json", {"environment": before, "runs": measured})
     lines = [
-        "## Cost against n: 50 features, 10 neighbours, 10 dims",
+        "## Cost against n: 50 features, 10 neighbors, 10 dims",
         "",
-        "| n | search s | solve s | total s | peak memory | pieces | search |",
+        "| n | search s | solve s | total s | peak memory | components | search |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     for m in measured:
         lines.append(
             f"| {m['n']:,} | {m['search']:.2f} | {m['solve']:.2f} | {m['seconds']:.2f} | "
-            f"{m['peak_bytes'] / GB:.2f} GB | {m['pieces']} | {m['backend']} |"
+            f"{m['peak_bytes'] / GB:.2f} GB | {m['components']} | {m['backend']} |"
         )
     slopes = {
         part: exponent([m["n"] for m in measured], [m[part] for m in measured])
@@ -104,7 +106,7 @@ def run_sweep(n_repeats: int, n_threads: int) -> list[str]:
     write_results(RESULTS / "sweep.json", {"environment": before, **measured})
     one = measured["fit"]["seconds"]
     lines = [
-        "## Landsat, 6,435 x 36, 4 neighbours: 200 settings of beta and dimension, linear head",
+        "## Landsat, 6,435 x 36, 4 neighbors: 200 settings of beta and dimension, linear head",
         "",
         "| | graphs | maps | seconds (median) | times one fit |",
         "| --- | --- | --- | --- | --- |",
@@ -133,7 +135,7 @@ def run_eigen(n_repeats: int, n_threads: int) -> list[str]:
     peer = measured[f"scipy_arpack {eigen.AGAINST_ARPACK}"]
     same = measured[f"chebyshev {eigen.AGAINST_ARPACK}"]
     return [
-        "## Eigenpairs of MNIST's graph: 60,000 points, 8 neighbours, L unnormalised, 1e-4 asked",
+        "## Eigenpairs of MNIST's graph: 60,000 points, 8 neighbors, L unnormalized, 1e-4 asked",
         "",
         "| solver | pairs | seconds (median; 2,000 once) | residual | peak memory |",
         "| --- | --- | --- | --- | --- |",
@@ -146,7 +148,7 @@ def run_eigen(n_repeats: int, n_threads: int) -> list[str]:
 
 
 def run_new_points(n_repeats: int, n_threads: int) -> list[str]:
-    """Measure how fast and how well new images are labelled."""
+    """Measure how fast and how well new images are labeled."""
     before = environment(n_threads)
     measured = in_child("new_points", "new_points", n_threads, n_repeats=n_repeats)
     write_results(RESULTS / "new_points.json", {"environment": before, **measured})
@@ -154,9 +156,9 @@ def run_new_points(n_repeats: int, n_threads: int) -> list[str]:
     return [
         "## MNIST's 10,000 test images, from 60,000 training images with 1,000 labels",
         "",
-        f"{measured['n_new'] / measured['seconds']:,.0f} images a second after a search of "
+        f"{measured['n_new'] / measured['seconds']:,.0f} images per second after a search of "
         f"{measured['search']:.1f} s. Error {errors['new']:.2%} on them, "
-        f"{errors['unlabelled']:.2%} on the unlabelled training images (mean of 5 draws).",
+        f"{errors['unlabeled']:.2%} on the unlabeled training images (mean of 5 draws).",
     ]
 
 
@@ -178,7 +180,7 @@ def run_rivals(n_repeats: int, n_threads: int) -> list[str]:
 
 
 def run_crossing(n_repeats: int, n_threads: int) -> list[str]:
-    """Find where one solver overtakes another, once each: what the front door chooses by."""
+    """Find where one solver overtakes another, once each, to choose between them."""
     before = environment(n_threads)
     few, many = [5, 10, 20, 40, 80, 160], [5, 20, 80, 200, 400, 800]
     settings = [
@@ -195,7 +197,7 @@ def run_crossing(n_repeats: int, n_threads: int) -> list[str]:
     for run in runs:
         numbers = list(next(iter(run["seconds"].values())))
         lines += [
-            f"n = {run['n']:,}, {run['n_neighbors']} neighbours, residual {run['tol']:.0e}:",
+            f"n = {run['n']:,}, {run['n_neighbors']} neighbors, residual {run['tol']:.0e}:",
             "",
             f"| solver | {' | '.join(numbers)} |",
             f"| --- |{' --- |' * len(numbers)}",
@@ -228,6 +230,8 @@ BENCHMARKS = {
     "supervised": supervised.run,
     "joint": joint.run,
     "resampling": resampling.run,
+    "scaling_of_columns": scaling_of_columns.run,
+    "tables": tables.run,
 }
 NEED_DATA = (
     "mnist",
@@ -240,11 +244,13 @@ NEED_DATA = (
     "supervised",
     "joint",
     "resampling",
+    "scaling_of_columns",
+    "tables",
 )
 
 
 def main() -> None:
-    """Run what was asked for and print its tables."""
+    """Run the named benchmarks and print their tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", default=[], choices=[[], *BENCHMARKS])
     parser.add_argument("--repeats", type=int, default=5)
@@ -255,7 +261,7 @@ def main() -> None:
         left_out = [name for name in names if name in NEED_DATA]
         names = [name for name in names if name not in NEED_DATA]
         for name in left_out:
-            print(f"{name} is left out: LABELFOLD_DATA does not name the directory of its files.\n")
+            print(f"{name} skipped: set LABELFOLD_DATA to the folder of its data files.\n")
     for name in names:
         table = "\n".join(BENCHMARKS[name](options.repeats, options.threads))
         (RESULTS / f"{name}.md").write_text(table + "\n")

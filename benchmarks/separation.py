@@ -1,6 +1,6 @@
 """Isometric separation maps: MAGIC beside a Gaussian support vector machine, and the Swiss roll.
 
-The machine is the peer for the time from features to classes; it sees the 12,080 labelled rows, the
+The machine is compared in the time from features to classes; it sees the 12,080 labeled rows, the
 map all 18,420.
 """
 
@@ -16,9 +16,9 @@ RESULTS = Path(__file__).parent / "results"
 N_LABELED, N_SCORED = 12_080, 6_340
 SOFT = {
     "margin": 0.6,
-    "label_penalty": 0.03,
+    "label_weight": 0.03,
     "objective": "none",
-    "start": "ridge",
+    "init": "ridge",
     "tol": 0.01,
     "n_neighbors": 12,
     "random_state": 0,
@@ -63,7 +63,7 @@ def time_machine(n_repeats: int) -> dict[str, Any]:
 
 
 def time_roll(n_repeats: int, objective: str) -> dict[str, Any]:
-    """ISM Fig. 1: two classes on 1,500 points of a roll, all labelled, rank 3, margin 0.001."""
+    """ISM Fig. 1: two classes on 1,500 points of a roll, all labeled, rank 3, margin 0.001."""
     from labelfold import IsometricSeparationMap
     from labelfold.datasets import make_swiss_roll
 
@@ -96,7 +96,7 @@ def _prepare() -> tuple[Any, Any]:
 
 
 def run(n_repeats: int, n_threads: int) -> list[str]:
-    """Measure maps of MAGIC, a machine beside them, and the roll."""
+    """Measure maps of MAGIC, a support vector machine for comparison, and the roll."""
     before = environment(n_threads)
     jobs: dict[str, tuple[str, dict[str, Any]]] = {
         "MAGIC, map of rank 12, 90 steps": ("map", {"rank": 12, "max_iter": 90}),
@@ -112,7 +112,7 @@ def run(n_repeats: int, n_threads: int) -> list[str]:
         write_results(RESULTS / "separation.json", {"environment": before, **measured})
     machine = measured["MAGIC, Gaussian support vector machine"]["seconds"]
     lines = [
-        "## Isometric separation maps: MAGIC, 12,080 labelled and 6,340 scored; a roll of 1,500",
+        "## Isometric separation maps: MAGIC, 12,080 labeled and 6,340 scored; a roll of 1,500",
         "",
         "| | seconds (median) | times the machine | score | squared distances kept to | steps |",
         "| --- | --- | --- | --- | --- | --- |",

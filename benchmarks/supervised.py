@@ -1,4 +1,4 @@
-"""Supervised embeddings: SSDE on the alphadigits, and SLLE beside scikit-learn's LLE on a roll."""
+"""Supervised embeddings: SSDE on the alphadigits, and SLLE against scikit-learn's LLE on a roll."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROLL_SIZES = (1_000, 5_000, 20_000)
 
 
 def time_ssde(n_repeats: int, n_components: int) -> dict[str, Any]:
-    """From 1,123 training images to their map; the map for new points is not part of it."""
+    """From 1,123 training images to their embedding, without the extension to new rows."""
     from sklearn.model_selection import train_test_split
 
     from labelfold import SupervisedSemidefiniteEmbedding
@@ -39,7 +39,7 @@ def time_ssde(n_repeats: int, n_components: int) -> dict[str, Any]:
 
 
 def time_lle(n_repeats: int, n: int, ours: bool) -> dict[str, Any]:
-    """Locally linear embedding of a roll, without labels; the angle between both maps."""
+    """Locally linear embedding of a roll, without labels; the angle between both embeddings."""
     from scipy.linalg import subspace_angles
     from sklearn.manifold import LocallyLinearEmbedding
 
@@ -70,7 +70,7 @@ def run(n_repeats: int, n_threads: int) -> list[str]:
     lines = [
         "## Supervised embeddings",
         "",
-        "SSDE, 1,123 alphadigits in 36 classes, 4 neighbours, spread 10:",
+        "SSDE, 1,123 alphadigits in 36 classes, 4 neighbors, spread 10:",
         "",
         "| dimensions | seconds (median) | squared distances within classes kept to | gap | rank |",
         "| --- | --- | --- | --- | --- |",
@@ -83,7 +83,7 @@ def run(n_repeats: int, n_threads: int) -> list[str]:
         )
     lines += [
         "",
-        "LLE of a roll, 12 neighbours, 2 dimensions (SupervisedLLE without labels):",
+        "LLE of a roll, 12 neighbors, 2 dimensions (SupervisedLLE without labels):",
         "",
         "| points | labelfold s | scikit-learn s | scikit-learn / labelfold | angle of the maps |",
         "| --- | --- | --- | --- | --- |",

@@ -1,6 +1,6 @@
 """200 settings of (beta, dimension) on Landsat against one fit: what a shared graph saves.
 
-One fit is the whole of it, graph and 14 coordinates. The sweep scores 20 betas times 10 dimensions
+One fit includes the graph and 14 coordinates. The sweep scores 20 betas times 10 dimensions
 on the test rows, as a best case does; the search chooses among the same 200 by 5 folds.
 """
 

@@ -1,7 +1,7 @@
 """Swiss rolls unfolded: seconds to an accuracy from every start, cost against n, convex optima.
 
-Squared distances between neighbours are kept to an RMS relative error of ``tol``. A time is that of
-a whole solve from the edges on: start, rounds, restoration and bound, but not the neighbour search.
+Squared distances between neighbors are kept to an RMS relative error of ``tol``. A time is that of
+a whole solve from the edges on: start, rounds, restoration and bound, but not the neighbor search.
 Objectives are in units of the mean squared edge length. Their yardstick is a long solve to 1e-5,
 kept in ``results/unfolding_best.json``: delete that file when the solver has changed.
 """
@@ -27,7 +27,7 @@ BEST = {"tol": 1e-5, "objective_tol": 1e-5, "max_iter": 60_000}
 SIZES, FITTED = (500, 1000, 2000, 4000, 8000, 16_000), (1000, 8000)
 BEST_UP_TO, ONCE_FROM, ONCE_SECONDS = 2000, 8000, 20.0  # points; timed once if they take so long
 
-SMALL_SIZES, SMALL_ROLL = (100, 200), (4, 10.0)  # points; neighbours and height
+SMALL_SIZES, SMALL_ROLL = (100, 200), (4, 10.0)  # points; neighbors and height
 SMALL, SMALL_RANK = {"tol": 1e-5, "objective_tol": 1e-6, "max_iter": 20_000}, None
 
 
@@ -46,7 +46,7 @@ def time_lowrank(n: int, start: str, limits: Figures, n_repeats: int) -> Figures
 
 
 def time_conic(n: int, spread: str, n_repeats: int) -> Figures:
-    """Solve the convex programme."""
+    """Solve the convex program."""
     from labelfold.solvers.conic import solve_conic
 
     _, problem = _roll(n, *SMALL_ROLL, spread)
@@ -89,11 +89,11 @@ def _roll(n: int, n_neighbors: int, height: float = 21.0, spread: str = "varianc
     from labelfold import NeighborGraph
     from labelfold.datasets import make_swiss_roll
     from labelfold.graph.adjacency import pairs_above
-    from labelfold.graph.furthest import furthest_points
+    from labelfold.graph.all_pairs import furthest_points
     from labelfold.solvers.lowrank.distances import DistanceProblem, Spread
 
     X = make_swiss_roll(n, height=height, random_state=0)[0]
-    graph = NeighborGraph.build(X, n_neighbors=n_neighbors, neighbor_search="exact").connected()
+    graph = NeighborGraph.build(X, n_neighbors=n_neighbors, neighbor_search="exact").bridged()
     edges, lengths = pairs_above(graph.distances)
     C = Spread(variance=1.0)
     if spread == "furthest":
@@ -132,7 +132,7 @@ def run_accuracy(n_repeats: int, n_threads: int) -> list[str]:
     runs = _runs("unfolding", [ROLL], STARTS, n_repeats, n_threads)
     best = _best_known(ROLL, n_threads)
     lines = [
-        f"## Swiss roll of {ROLL:,} points, {N_NEIGHBORS} neighbours, variance, rank {RANK}",
+        f"## Swiss roll of {ROLL:,} points, {N_NEIGHBORS} neighbors, variance, rank {RANK}",
         *("", *_table(runs, n_repeats), ""),
         f"Best known: {best['objective']:,.0f} at an RMS error of {best['rms_error']:.1e}, asked "
         f"{BEST['tol']:.0e} (ended by {best['stopped_by']}). The worst of the starts:\n",
@@ -141,7 +141,7 @@ def run_accuracy(n_repeats: int, n_threads: int) -> list[str]:
         some = list(group)
         seconds, gap = (max(m[part] for m in some) for part in ("seconds", "gap"))
         off = max((m["objective"] / m["best_known"] - 1 for m in some), key=abs)
-        short = min(off, 0.0)  # a map that errs more may have more
+        short = min(off, 0.0)  # an embedding with larger errors may have more
         lines.append(
             f"- {asked}: {seconds:.2f} s, objective off by {off:+.2%}, short by {short:+.2%}, "
             f"gap {gap:.1%}"
@@ -153,7 +153,7 @@ def run_scaling(n_repeats: int, n_threads: int) -> list[str]:
     """Measure how the solve grows with n."""
     runs = _runs("unfolding_scaling", SIZES, ["geodesic"], n_repeats, n_threads)
     lines = [
-        f"## Swiss rolls, {N_NEIGHBORS} neighbours, variance, rank {RANK}, geodesic start",
+        f"## Swiss rolls, {N_NEIGHBORS} neighbors, variance, rank {RANK}, geodesic start",
         *("", *_table(runs, n_repeats), ""),
         f"Exponents of time in n, {FITTED[0]:,} to {FITTED[1]:,} points:\n",
     ]
@@ -165,10 +165,10 @@ def run_scaling(n_repeats: int, n_threads: int) -> list[str]:
 
 
 def run_small(n_repeats: int, n_threads: int) -> list[str]:
-    """Compare with the convex optimum, where that can be had."""
+    """Compare with the convex optimum, if it can be computed."""
     before, runs = environment(n_threads), []
     lines = [
-        f"## Rolls of {SMALL_ROLL[0]} neighbours: low rank against the conic optimum",
+        f"## Rolls of {SMALL_ROLL[0]} neighbors: low rank against the conic optimum",
         "",
         f"Low rank: {SMALL}, rank {SMALL_RANK or 'auto'}. Corrected: less what violated edges "
         "bought, by their multipliers; no difference below the conic gap and violation counts.",
@@ -207,7 +207,7 @@ def _runs(name: str, sizes: Any, starts: Any, n_repeats: int, n_threads: int) ->
 
 def _best_known(n: int, n_threads: int) -> Figures:
     """Return figures of a long solve, from the file if it has them."""
-    path, name = RESULTS / "unfolding_best.json", f"{n} points, {N_NEIGHBORS} neighbours, {RANK=}"
+    path, name = RESULTS / "unfolding_best.json", f"{n} points, {N_NEIGHBORS} neighbors, {RANK=}"
     kept = json.loads(path.read_text()) if path.exists() else {}
     if kept.get(name, {}).get("limits") != BEST:
         chosen: Figures = {"n": n, "start": "geodesic", "limits": BEST, "n_repeats": 1}

@@ -31,7 +31,7 @@ myst_heading_anchors = 3
 
 autosummary_generate = True
 autodoc_typehints = "none"
-# The public names say where they live, not in which file.
+# Public names without the file that defines them.
 add_module_names = False
 # The class template lists the members, with their own docstrings.
 numpydoc_show_class_members = False
@@ -43,15 +43,15 @@ sphinx_gallery_conf = {
     # Reference pages show the examples that use a class.
     "backreferences_dir": "generated/used_in",
     "doc_module": ("labelfold",),
-    # An example that did not change may still break when the library does.
+    # An unchanged example may still break when the library changes.
     "run_stale_examples": True,
-    # What is printed is shown, and not the value of every last line.
+    # Show what is printed, not the value of every last line.
     "capture_repr": (),
     "image_srcset": ["2x"],
-    # A page's Python file is offered, and nothing made of it.
+    # Offer the Python file of a page only.
     "notebook_extensions": set(),
     "download_all_examples": False,
-    # Seconds of the machine that built the pages say little.
+    # Times of the machine that built the pages mean little.
     "min_reported_time": float("inf"),
     "show_signature": False,
     "write_computation_times": False,
@@ -61,12 +61,12 @@ html_theme = "furo"
 html_title = f"labelfold {release}"
 html_static_path = ["_static"]
 html_css_files = ["custom.css"]
-# Sphinx' default renderer is a script from the network, which readers may not have.
+# Sphinx' default renderer loads a script from the network.
 html_math_renderer = "mathml"
 
 
 def as_mathml(node: nodes.math | nodes.math_block) -> str:
-    """Return a formula as MathML, which browsers draw by themselves."""
+    """Return a formula as MathML, which browsers can draw."""
     formula = node.astext()
     try:
         return latex2mathml.tex2mathml(formula, as_block=isinstance(node, nodes.math_block))
@@ -82,7 +82,7 @@ def visit_math(translator: Any, node: nodes.math) -> None:
 
 
 def visit_displayed_math(translator: Any, node: nodes.math_block) -> None:
-    """Write a formula that has lines of its own."""
+    """Write a displayed formula."""
     translator.body.append(translator.starttag(node, "div", CLASS="math"))
     translator.body.append(as_mathml(node))
     translator.body.append("</div>\n")

@@ -3,12 +3,12 @@ Seven methods on the same splits
 ================================
 
 :func:`labelfold.evaluate.compare` embeds the same rows by several methods, hides the
-same labels from each, and counts the errors of the same classifier in every map.
+same labels from each, and counts the errors of the same classifier on every embedding.
 """
 
 # %%
-# Five hundred digits of which 150 have a label. Rows without one are embedded and
-# never scored.
+# Five hundred digits, 150 of them labeled. Unlabeled rows are embedded and never
+# scored.
 
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
@@ -42,8 +42,8 @@ comparison = compare(X, y_partial, methods, dims=(2, 5, 9), cv=3, random_state=0
 print(comparison)
 
 # %%
-# Bars are 80 % intervals over the splits, which share rows: a guide and not a test.
-# All methods have their default parameters. A comparison of the best that each can do
-# would choose those first, on other labels than the ones scored here.
+# Bars are 80 % intervals over the splits, which share rows: a guide, not a test. All
+# methods have their default parameters. To compare each at its best, choose its
+# parameters first, on labels other than the ones scored here.
 
 comparison.plot()

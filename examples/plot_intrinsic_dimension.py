@@ -2,8 +2,8 @@
 How many dimensions do the digits have?
 =======================================
 
-:class:`~labelfold.IntrinsicDimension` estimates the dimension of points from how the
-lengths of their neighbour graph grow with their number, for all points and for every
+:class:`~labelfold.IntrinsicDimension` estimates the dimension of the rows from how the
+length of their neighbor graph grows with their number, for all rows and for every
 class.
 """
 
@@ -22,9 +22,9 @@ low, high = estimate.interval_
 print(f"all digits: {estimate.dimension_:.1f}, 80 % interval {low:.1f} to {high:.1f}")
 
 # %%
-# Ones vary in fewer ways than zeros, by this estimate. The bars are 80 % intervals:
-# they tell how much the estimate depends on which images there are, about 180 of a
-# digit, and nothing of its bias.
+# By this estimate ones vary in fewer ways than zeros. The bars are 80 % intervals: how
+# much the estimate depends on the choice of images, about 180 per digit. They do not
+# include bias.
 
 figure, ax = plt.subplots(figsize=(7, 3.8), layout="constrained")
 below = estimate.class_dimensions_ - estimate.class_intervals_[:, 0]
@@ -43,8 +43,8 @@ ax.legend(loc="lower right")
 
 # %%
 # ``n_components="auto"`` of :class:`~labelfold.CCDR` is the largest dimension of a
-# class plus one. A class needs some labelled points for an estimate, and with few of
-# them it is rough.
+# class plus one. A class needs some labeled rows for an estimate, and with few of them
+# it is rough.
 
 y_partial = hide_labels(y, draw_labeled(y, 500, random_state=0))
 model = CCDR(n_components="auto", random_state=0).fit(X, y_partial)

@@ -1,15 +1,14 @@
 """
-A separation map with twenty labels
+A separation map from twenty labels
 ===================================
 
-:class:`~labelfold.IsometricSeparationMap` keeps the distances of neighbours while a
-hyperplane parts two classes. Points without a label get the class of the side that
-they come to lie on.
+:class:`~labelfold.IsometricSeparationMap` keeps the distances of neighbors while a
+hyperplane separates two classes. Unlabeled rows get the class of their side.
 """
 
 # %%
-# Tumours, benign or malignant, by 30 measurements. Ten of each class are labelled.
-# Scaling takes all rows, and no label.
+# Tumors, benign or malignant, by 30 measurements. Ten of each class are labeled.
+# Scaling uses all rows and no label.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -29,26 +28,26 @@ separation = IsometricSeparationMap(random_state=0).fit(X, y_partial)
 print(separation.certificate_)
 
 # %%
-# The first axis of the map decides. The dashed line is the hyperplane, and labelled
-# points, filled, keep a margin from it. Hidden labels are drawn by their true class.
+# The first axis decides. The dashed line is the hyperplane, and labeled points, filled,
+# keep a margin from it. Unlabeled points have the color of their true class.
 
 figure, ax = plt.subplots(figsize=(7, 4.6), layout="constrained")
-for label, (name, colour) in enumerate(
+for label, (name, color) in enumerate(
     (("malignant", "tab:orange"), ("benign", "tab:blue"))
 ):
     rest, known = hidden[y[hidden] == label], labeled[y[labeled] == label]
-    ax.scatter(*separation.embedding_[rest].T, s=9, color=colour, alpha=0.4)
+    ax.scatter(*separation.embedding_[rest].T, s=9, color=color, alpha=0.4)
     ax.scatter(
-        *separation.embedding_[known].T, s=45, color=colour, edgecolor="k", label=name
+        *separation.embedding_[known].T, s=45, color=color, edgecolor="k", label=name
     )
 ax.axvline(0, color="0.3", linestyle="--")
 ax.set(xlabel="decision axis", ylabel="next axis", aspect="equal")
 ax.legend()
 
 # %%
-# Many maps keep these distances, and the labels choose one: with so few the result
-# depends on which they are. Five draws, with a support vector machine that sees the
-# labelled points alone.
+# Many embeddings keep these distances, and the labels choose one: with so few labels
+# the result depends on the draw. Five draws, beside a support vector machine that sees
+# only the labeled rows.
 
 for draw in range(5):
     labeled = draw_labeled(y, 20, random_state=draw)

@@ -3,13 +3,13 @@ LaplacianClassifier beside LabelSpreading
 =========================================
 
 :class:`~labelfold.LaplacianClassifier` fits the labels by the smoothest functions on
-the neighbour graph. scikit-learn's ``LabelSpreading`` lets labels flow along the edges
-of such a graph. Both get 20 to 200 labels of the 1,797 digits, and are counted on the
+the neighbor graph. scikit-learn's ``LabelSpreading`` spreads labels along the edges
+of such a graph. Both get 20 to 200 labels of the 1,797 digits and are scored on the
 hidden ones.
 """
 
 # %%
-# The eigenvectors of the graph depend on the points alone: one basis serves all fits.
+# The eigenvectors of the graph depend only on the rows: one basis serves all fits.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,7 +20,7 @@ from labelfold import LaplacianClassifier, draw_labeled, hide_labels
 
 X, y = load_digits(return_X_y=True)
 paper = LaplacianClassifier()
-penalised = LaplacianClassifier(penalty="auto")
+penalized = LaplacianClassifier(penalty="auto")
 graph = paper.build_graph(X)
 basis = paper.build_basis(X, n_eigenvectors=100, graph=graph)
 
@@ -31,9 +31,9 @@ def error_on_hidden(model, y_partial, **shared):
 
 
 # %%
-# ``LabelSpreading`` has a parameter, alpha, that matters. Its default is 0.2. The best
+# ``LabelSpreading`` has a parameter that matters, alpha. Its default is 0.2. The best
 # of three by the hidden labels is a best case, which a user without these labels does
-# not have; labelfold's penalty is chosen by leaving out the labels that there are.
+# not have; labelfold chooses its penalty by leaving out given labels.
 
 counts = (20, 50, 100, 200)
 alphas = (0.2, 0.8, 0.99)
@@ -56,7 +56,7 @@ for column, n_labeled in enumerate(counts):
         ]
         errors[:, column] += (
             error_on_hidden(paper, y_partial, basis=basis) / 5,
-            error_on_hidden(penalised, y_partial, basis=basis) / 5,
+            error_on_hidden(penalized, y_partial, basis=basis) / 5,
             spreading[0] / 5,
             min(spreading) / 5,
         )
@@ -67,7 +67,7 @@ for name, row in zip(names, errors, strict=True):
 
 # %%
 # The paper's rule takes a fifth as many eigenvectors as there are labels, which is too
-# few where labels are few. The penalty takes its place there.
+# few when labels are few. The penalty helps there.
 
 figure, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
 for name, row, style in zip(
@@ -77,7 +77,7 @@ for name, row, style in zip(
 ax.set(
     xscale="log",
     yscale="log",
-    xlabel="labelled digits",
+    xlabel="labeled digits",
     ylabel="errors on hidden labels in %",
 )
 ax.set_xticks(counts, counts)

@@ -2,14 +2,12 @@
 Laplacian eigenmaps with a transform
 ====================================
 
-:class:`~labelfold.LaplacianEigenmaps` makes the map of scikit-learn's
-``SpectralEmbedding`` and can place new points in it, which ``SpectralEmbedding`` can
-not.
+:class:`~labelfold.LaplacianEigenmaps` computes the embedding of scikit-learn's
+``SpectralEmbedding`` and also has a ``transform`` for new rows.
 """
 
 # %%
-# Both make a map of 700 digits from zero to four, of the same graph: neighbours joined
-# with weight 1.
+# Both embed 700 digits from zero to four on the same graph, with edges of weight 1.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -25,7 +23,7 @@ X_fit, X_new, y_fit, y_new = train_test_split(X, y, train_size=700, random_state
 
 ours = LaplacianEigenmaps(n_components=2, weights="binary").fit(X_fit)
 theirs = SpectralEmbedding(n_components=2, affinity="precomputed", random_state=0)
-theirs.fit(ours.graph_.weights)
+theirs.fit(ours.graph_.adjacency)
 
 # %%
 # Coordinates agree up to sign and scale.
@@ -38,22 +36,22 @@ for column in range(2):
 print("SpectralEmbedding has a transform:", hasattr(theirs, "transform"))
 
 # %%
-# The 201 other images join the map without a new fit. Labels only colour the picture:
-# the map knows none.
+# The 201 other images are added without another fit. Labels only color the map; the
+# embedding does not use them.
 
 placed = ours.transform(X_new)
 figure, (left, right) = plt.subplots(
     1, 2, figsize=(10, 4.6), sharex=True, sharey=True, layout="constrained"
 )
 EmbeddingDisplay(ours.embedding_, labels=y_fit).plot(ax=left, s=10)
-left.set_title("700 images of the fit")
+left.set_title("700 fitted images")
 EmbeddingDisplay(placed, labels=y_new).plot(ax=right, s=10)
-right.set_title("201 new images, placed by transform")
+right.set_title("201 new images, by transform")
 
 # %%
-# How good are the places? ``transform`` stands in for a new fit with all images. In
-# five random splits of all ten digits, the three nearest images of the fit name the
-# new ones, in nine dimensions:
+# How good is ``transform``, compared with a new fit of all images? In five random
+# splits of all ten digits, the three nearest fitted images classify the new ones, in
+# nine dimensions:
 
 X, y = load_digits(return_X_y=True)
 refitted = LaplacianEigenmaps(n_components=9, weights="binary").fit(X).embedding_
@@ -66,5 +64,5 @@ for split in range(5):
     head = KNeighborsClassifier(3).fit(refitted[fit], y[fit])
     errors.append((errors_placed, np.mean(head.predict(refitted[new]) != y[new])))
 by_transform, by_refit = 100 * np.mean(errors, axis=0)
-print(f"placed by transform: {by_transform:.1f} % errors")
-print(f"in a map of all:     {by_refit:.1f} %")
+print(f"by transform:          {by_transform:.1f} % errors")
+print(f"by an embedding of all: {by_refit:.1f} %")

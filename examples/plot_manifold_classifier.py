@@ -3,13 +3,12 @@ ManifoldClassifier: labels with a confidence
 ============================================
 
 :class:`~labelfold.ManifoldClassifier` embeds all rows, fits a classifier on the
-labelled ones and names the rest. Its confidence tells which of its answers to look at
+labeled ones and predicts the rest. Its confidence says which predictions to check
 first.
 """
 
 # %%
-# Fifty labels for 1,500 digits; 297 others, drawn at random, are kept aside as new
-# rows.
+# Fifty labels for 1,500 digits; 297 others, drawn at random, are the new rows.
 
 from itertools import pairwise
 
@@ -31,8 +30,8 @@ print(f"hidden labels of the fit: {100 * wrong[hidden].mean():.1f} % errors")
 print(f"new rows: {100 * (1 - model.score(X_new, y_new)):.1f} % errors")
 
 # %%
-# The map, laid flat so that the ten digits part: labelled points are large, the others
-# have the colour of the digit that was found for them, and new rows a ring.
+# The map, in a projection that separates the ten digits: labeled points are large, the
+# others have the color of their predicted digit, and new rows have a ring.
 
 figure, ax = plt.subplots(figsize=(7.5, 6), layout="constrained")
 EmbeddingDisplay.from_estimator(
@@ -45,9 +44,8 @@ EmbeddingDisplay.from_estimator(
 )
 
 # %%
-# The confidence is the largest entry of a row's distribution. It is no calibrated
-# probability, but it puts rows in a useful order: few of the confident answers are
-# wrong.
+# The confidence is the largest entry of a row's distribution. It is not a
+# calibrated probability, but its order is useful: few confident predictions are wrong.
 
 confidence = model.label_distributions_.max(axis=1)
 edges = np.array([0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
@@ -64,7 +62,7 @@ ax.set(xlabel="confidence", ylabel="errors on hidden labels in %")
 ax.margins(y=0.12)
 
 # %%
-# The twelve least confident answers, as a person would be asked about them.
+# The twelve least confident predictions, which a person should check.
 
 figure, axes = plt.subplots(2, 6, figsize=(8, 3.4), layout="constrained")
 for ax, row in zip(axes.flat, hidden[np.argsort(confidence[hidden])], strict=False):

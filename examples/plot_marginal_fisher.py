@@ -2,14 +2,14 @@
 Marginal Fisher analysis, LDA and PCA
 =====================================
 
-:class:`~labelfold.MarginalFisherAnalysis` is a linear map like principal components
-and linear discriminant analysis. It compares neighbours at the margins of the classes,
-not their means, and has as many dimensions as one asks for.
+:class:`~labelfold.MarginalFisherAnalysis` is a linear projection like principal
+components and linear discriminant analysis. It compares neighbors at the borders of the
+classes, not their means, and has as many dimensions as you ask for.
 """
 
 # %%
-# Wines of three growers, in two dimensions. All labels are used here. Scaling takes
-# all rows, and no label.
+# Wines of three growers, in two dimensions. All labels are used here. Scaling uses
+# all rows and no label.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits, load_wine
@@ -35,9 +35,9 @@ for ax, (name, method) in zip(axes, methods.items(), strict=True):
     ax.set_title(name)
 
 # %%
-# A picture of the points that were fitted flatters. Errors of the three nearest
-# neighbours on left-out rows, for the wines and for the digits, where none of the
-# three is best throughout and linear discriminant analysis ends at nine dimensions:
+# A picture of fitted rows looks too good. Errors of the three nearest neighbors on
+# left-out rows, for the wines and for the digits, where none of the three is always
+# best and linear discriminant analysis has at most nine dimensions:
 
 folds = StratifiedKFold(5, shuffle=True, random_state=0)
 digits = load_digits(return_X_y=True)

@@ -1,9 +1,9 @@
 """
-All pictures of one map
-=======================
+All displays of one embedding
+=============================
 
 Every display of :mod:`labelfold.plotting` draws a fitted estimator with
-``from_estimator``, on axes of one's own or new ones, as scikit-learn's displays do.
+``from_estimator``, on your axes or new ones, like scikit-learn's displays.
 """
 
 # %%
@@ -38,15 +38,15 @@ y_partial = hide_labels(y, draw_labeled(y, 20, random_state=0))
 ccdr = CCDR(n_components=2, beta=0.1).fit(X, y_partial)
 
 # %%
-# The map, and the graph that it was made of: heavy edges are darker.
+# The map and its graph: heavy edges are darker.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.8), layout="constrained")
 EmbeddingDisplay.from_estimator(ccdr, y=y_partial, ax=left)
 GraphDisplay.from_estimator(ccdr, y=y_partial, ax=right)
 
 # %%
-# What a classifier says of the points without a label, the fainter the less sure it
-# is, with new points among them.
+# Predictions for the unlabeled points, fainter where the confidence is low, with new
+# rows among them.
 
 model = ManifoldClassifier(CCDR(n_components=4, beta=0.1)).fit(X, y_partial)
 figure, ax = plt.subplots(figsize=(7, 5), layout="constrained")
@@ -61,14 +61,14 @@ figure, ax = plt.subplots(figsize=(7, 5), layout="constrained")
 EmbeddingDisplay.from_estimator(ccdr, y=y_partial, images=X.reshape(-1, 8, 8), ax=ax)
 
 # %%
-# Eigenvalues tell how many dimensions are worth having: wide gaps part them.
+# Eigenvalues show how many dimensions are worth having: look for wide gaps.
 
 many = CCDR(n_components=15).fit(X, y_partial)
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 SpectrumDisplay.from_estimator(many, ax=ax)
 
 # %%
-# What a search found, with the spread over its folds.
+# The errors of a search, with intervals over its folds.
 
 grid = {"embedder__n_components": [2, 3, 4, 6, 9], "embedder__beta": [0.1, 1.0]}
 search = TransductiveSearchCV(ManifoldClassifier(CCDR()), grid, cv=5)
@@ -77,8 +77,8 @@ figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 SweepDisplay.from_estimator(search, param="embedder__n_components", ax=ax)
 
 # %%
-# How an unfolding came to rest: the error of distances, and the objective with the
-# bound that no map exceeds.
+# How an unfolding converged: the distance error, and the objective with its upper
+# bound.
 
 unfolding = MaximumVarianceUnfolding(n_neighbors=4, random_state=0).fit(X[y == 4])
 ConvergenceDisplay.from_estimator(unfolding)

@@ -1,14 +1,13 @@
 """
-Maps of subsamples, and where they disagree
-===========================================
+Embeddings of subsamples, and where they disagree
+=================================================
 
-:class:`~labelfold.ResampledEmbedding` makes several maps, each of a part of the rows,
-and turns them onto each other. How far they are apart at a row is its ``spread_``: a
-measure of doubt.
+:class:`~labelfold.ResampledEmbedding` embeds several subsamples and aligns them. How
+much they disagree at a row is its ``embedding_std_``, a measure of doubt.
 """
 
 # %%
-# Eight maps of 600 digits each; every one has the 50 labelled rows.
+# Eight subsamples of 600 digits; every one has the 50 labeled rows.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -33,38 +32,41 @@ resampled.fit(X, y_partial)
 print(resampled.certificate_)
 
 # %%
-# A linear classifier on the mean map names the hidden digits. Rows on which the maps
-# agree are hardly ever wrong, the fifth with the largest spread is so most often.
+# A linear classifier on the mean embedding predicts the hidden digits. Rows on which
+# the subsamples agree are hardly ever wrong; the fifth with the largest standard
+# deviation has the most errors.
 
 points = resampled.embedding_
 head = LeastSquaresClassifier().fit(
     np.delete(points, hidden, axis=0), np.delete(y, hidden)
 )
 wrong = head.predict(points) != y
-fifths = np.array_split(hidden[np.argsort(resampled.spread_[hidden])], 5)
+fifths = np.array_split(hidden[np.argsort(resampled.embedding_std_[hidden])], 5)
 rates = [100 * wrong[rows].mean() for rows in fifths]
 
 figure, (left, right) = plt.subplots(
     1, 2, figsize=(11, 4.4), layout="constrained", width_ratios=(3, 2)
 )
-drawn = left.scatter(*points[:, :2].T, c=resampled.spread_, s=10, cmap="viridis")
-figure.colorbar(drawn, ax=left, label="spread")
+drawn = left.scatter(*points[:, :2].T, c=resampled.embedding_std_, s=10, cmap="viridis")
+figure.colorbar(drawn, ax=left, label="standard deviation")
 left.set(
     xlabel="coordinate 0",
     ylabel="coordinate 1",
-    title="the mean map, first two of nine",
+    title="the mean embedding, first two of nine",
 )
 right.bar(range(5), rates)
 right.set_xticks(range(5), ["least", "", "middle", "", "largest"])
-right.set(xlabel="spread, in fifths of the hidden rows", ylabel="errors in %")
+right.set(
+    xlabel="standard deviation, in fifths of the hidden rows", ylabel="errors in %"
+)
 
 # %%
-# One map of all rows is better where time and memory allow it, as they do here.
+# One embedding of all rows is better if time and memory allow it, as they do here.
 
 whole = CCDR(9).fit(X, y_partial).embedding_
 head = LeastSquaresClassifier().fit(
     np.delete(whole, hidden, axis=0), np.delete(y, hidden)
 )
-print(f"mean of eight maps: {100 * wrong[hidden].mean():.1f} % errors on hidden labels")
+print(f"mean of eight: {100 * wrong[hidden].mean():.1f} % errors on hidden labels")
 error = 1 - head.score(whole[hidden], y[hidden])
-print(f"one map of all:     {100 * error:.1f} %")
+print(f"one of all:    {100 * error:.1f} %")

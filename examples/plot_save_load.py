@@ -3,13 +3,13 @@ Saving a model and loading it
 =============================
 
 :func:`labelfold.save` writes a fitted model to a file, and :func:`labelfold.load`
-reads it without running code from the file. What comes back places new rows in the
-same map, to the last bit.
+reads it without running code from the file. The loaded model transforms
+new rows to the same coordinates, to the last bit.
 """
 
 # %%
-# A map of 700 digits from zero to four is saved, whole and compact. Compact files have
-# what new rows need, and not the results for the rows of the fit.
+# An embedding of 700 digits from zero to four is saved, complete and compact. Compact
+# files have what new rows need, without the results for the training rows.
 
 import tempfile
 from pathlib import Path
@@ -36,7 +36,7 @@ for name, compact in (("whole.skops", False), ("compact.skops", True)):
     print(f"    {again.certificate_}")
 
 # %%
-# The loaded model places the other 201 digits. Its class centres, the stars, are those
+# The loaded model embeds the other 201 digits. Its class centers, the stars, are those
 # of the fit.
 
 figure, ax = plt.subplots(figsize=(6, 5), layout="constrained")
@@ -46,10 +46,10 @@ EmbeddingDisplay(
     class_centers=again.class_centers_,
     classes=again.classes_,
 ).plot(ax=ax)
-ax.set_title("new digits, placed by a model from a file")
+ax.set_title("new digits, embedded by a loaded model")
 
 # %%
-# A file that was altered is refused.
+# A modified file raises an error.
 
 content = bytearray(path.read_bytes())
 content[len(content) // 2] ^= 1

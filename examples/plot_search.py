@@ -3,14 +3,13 @@ Choosing parameters with few labels, honestly
 =============================================
 
 :class:`~labelfold.TransductiveSearchCV` hides the labels of one fold at a time, keeps
-every row in every fit, and takes the parameters with the fewest errors on what was
-hidden.
+every row in every fit, and takes the parameters with the fewest errors on hidden
+labels.
 """
 
 # %%
-# A hundred labels, six times over, with other digits labelled each time. The search
-# sees these labels alone. The true error, on the other 1,697 digits, is known here
-# since the digits' labels are public; a user does not have it.
+# A hundred labels, six draws of them. The search sees only these labels. Here we can
+# also compute the true error on the other 1,697 digits; a user cannot.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -44,10 +43,10 @@ for draw in range(6):
 print(f"mean: estimated {np.mean(estimates):.1f} %, true {np.mean(truths):.1f} %")
 
 # %%
-# A single estimate counts errors on a hundred labels, where one more or less is a
-# whole per cent, and is off by some of these. Here it is high on average. Two things
-# pull it apart from the truth: it is the best of nine figures, which makes it low, and
-# folds have a fifth fewer labels than the final fit, which makes it high.
+# A single estimate counts errors on a hundred labels, so one error is a whole percent,
+# and it is off by several. Here it is high on average. Two biases work against each
+# other: it is the best of nine figures, which makes it low, and folds have a fifth
+# fewer labels than the final fit, which makes it high.
 
 figure, ax = plt.subplots(figsize=(4.8, 4.6), layout="constrained")
 top = max(*estimates, *truths) + 1
@@ -57,7 +56,7 @@ ax.set(xlim=(0, top), ylim=(0, top), aspect="equal")
 ax.set(xlabel="true error on hidden labels in %", ylabel="estimated by the search in %")
 
 # %%
-# The search is quick since candidates share what they can.
+# The search is fast because candidates share graphs and embeddings.
 
-n_fits = len(search.cv_results_["params"]) * search.n_splits_
-print(f"{n_fits} fits from {search.n_graphs_} graph and {search.n_maps_} maps")
+n_scores = len(search.cv_results_["params"]) * search.n_splits_
+print(f"{n_scores} scores from {search.n_graphs_} graph and {search.n_fits_} fits")

@@ -2,12 +2,12 @@
 Supervised locally linear embedding
 ===================================
 
-:class:`~labelfold.SupervisedLLE` rebuilds every point from its neighbours, and
-``alpha`` decides whether these have to be of its own class.
+:class:`~labelfold.SupervisedLLE` reconstructs every row from its neighbors;
+``alpha`` decides how strongly these must have the same class.
 """
 
 # %%
-# Six hundred digits with their labels are fitted, and 600 others are new.
+# Six hundred labeled digits are fitted, and 600 others are new.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
@@ -19,10 +19,10 @@ X, y = load_digits(return_X_y=True)
 X_fit, y_fit, X_new, y_new = X[:600], y[:600], X[600:1200], y[600:1200]
 
 # %%
-# With ``alpha=0`` labels count for nothing: this is locally linear embedding. With
-# ``alpha=1`` every class is a piece of its own, and the first nine coordinates shrink
-# each to a point. That the fitted digits are apart shows the labels they were given,
-# no more: what counts is where new digits go.
+# With ``alpha=0`` labels have no effect: this is locally linear embedding. With
+# ``alpha=1`` every class is a connected component, and the first nine coordinates
+# shrink each to a point. That the fitted digits are separated only shows the given
+# labels; what matters is where new digits go.
 
 figure, axes = plt.subplots(2, 2, figsize=(9, 8), layout="constrained")
 for row, alpha in zip(axes, (0.0, 1.0), strict=True):

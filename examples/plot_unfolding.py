@@ -3,13 +3,13 @@ Unfolding the images of one digit
 =================================
 
 :class:`~labelfold.MaximumVarianceUnfolding` moves all points as far apart as it can
-while the distances of neighbours stay what they are.
+while neighbors keep their distances.
 :class:`~labelfold.FurthestNeighborUnfolding` does so with each point and the one
-furthest from it. The certificate bounds what any other map could reach.
+furthest from it. The certificate bounds what any embedding could reach.
 """
 
 # %%
-# One image of a three, turned in steps of four degrees: 256 pixels, and one thing that
+# One image of a three, rotated in steps of four degrees: 256 pixels, but only the angle
 # changes.
 
 import matplotlib.pyplot as plt
@@ -34,8 +34,8 @@ ring = MaximumVarianceUnfolding(n_neighbors=4, random_state=0).fit(turned)
 print(ring.certificate_)
 
 # %%
-# The images lie on a closed curve, which the map opens into a ring. Colours are the
-# angle, which the map was not told.
+# The images lie on a closed curve, which the embedding opens into a ring. Colors show
+# the angle, which the embedding does not use.
 
 figure, ax = plt.subplots(figsize=(5, 5), layout="constrained")
 EmbeddingDisplay(ring.embedding_, images=turned.reshape(-1, *three.shape)).plot(
@@ -44,10 +44,9 @@ EmbeddingDisplay(ring.embedding_, images=turned.reshape(-1, *three.shape)).plot(
 ax.scatter(*ring.embedding_.T, c=angles, cmap="twilight", s=15)
 
 # %%
-# The 183 threes of the data differ in more ways. Both maps keep the distances of four
-# neighbours, to the tolerance of 0.1 %, in the dimensions that this takes. The two
-# that hold most of the variance are drawn, and the printed shares say how much that
-# is.
+# The 183 threes of the data differ in more ways. Both unfoldings keep the distances of
+# four neighbors to 0.1 %, in as many dimensions as that takes. The two with the most
+# variance are drawn, and the printed shares say how much that is.
 
 threes = digits.data[digits.target == 3]
 figure, axes = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")

@@ -1,4 +1,4 @@
-"""The papers' tables and figures, made again: `python -m reproductions` runs what stands here."""
+"""The papers' tables and figures, recomputed by `python -m reproductions`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from reproductions.entry import Measurement, Paper, Task
 
 __all__ = ["PAPERS", "Measurement", "Paper", "Task", "load_paper"]
 
-# Where each paper's PAPER stands. A module is imported when its paper is asked for.
+# The module of each paper's PAPER, imported when the paper is requested.
 PAPERS = {
     "ccdr-2005": "reproductions.ccdr_2005",
     "ccdr-mc": "reproductions.ccdr_mc",
@@ -22,6 +22,6 @@ PAPERS = {
 def load_paper(name: str) -> Paper:
     """Import a paper by its name."""
     if name not in PAPERS:
-        raise InputError(f"no paper {name!r}: known are {', '.join(PAPERS)}.")
+        raise InputError(f"no paper {name!r}: choose from {', '.join(PAPERS)}.")
     paper: Paper = importlib.import_module(PAPERS[name]).PAPER
     return paper

@@ -1,7 +1,7 @@
-"""`python -m reproductions`: the papers' tables and figures, computed again beside what they print.
+"""`python -m reproductions`: recompute the papers' tables and figures beside what they printed.
 
-Results go to stdout; progress, warnings and errors to stderr. The exit code is 0 when all went
-well, 2 for bad usage or input, 130 after Ctrl-C.
+Results go to stdout; progress, warnings and errors to stderr. The exit code is 0 on success, 2 for
+bad usage or input, 130 after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -26,12 +26,11 @@ PROGRAM = "python -m reproductions"
 DATA_VARIABLE = "LABELFOLD_DATA"
 BAD_INPUT, INTERRUPTED = 2, 130
 EPILOG = """
-Every finished piece of work is kept at once in the output folder: a run that was interrupted
-continues where it stopped when the same command is given again, and a finished one only rewrites
-its reports. Results of another version are set aside and not mixed, and quick runs have a folder of
-their own. With several processes, pieces of different tables and figures run side by side. The
-report of all that is finished is report.md in the output folder. Without PAPER it lists the papers
-and their entries.
+Every finished task is saved at once in the output folder: the same command resumes an interrupted
+run, and only rewrites the reports of a finished one. Results of other versions are set aside, and
+quick runs have their own folder. With several processes, tasks of different tables and figures run
+side by side. The report is report.md in the output folder. Without PAPER the command lists papers
+and entries.
 """
 
 
@@ -40,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(arguments)
     try:
         with warnings.catch_warnings():
-            # Not by a filter, which would also keep the warnings of tasks out of their record.
+            # Not by a filter, which would also keep warnings out of the tasks' records.
             warnings.showwarning = partial(_show_warning, quiet=options.quiet)
             reproduce(options)
     except KeyboardInterrupt as interrupt:
@@ -59,24 +58,24 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Return the options of the command line."""
     parser = argparse.ArgumentParser(
         prog=PROGRAM,
-        description="Compute a paper's tables and figures again, beside what the paper printed.",
+        description="Recompute a paper's tables and figures, beside what the paper printed.",
         epilog=EPILOG,
     )
     option = parser.add_argument
     data = os.environ.get(DATA_VARIABLE) or None
     out = Path("labelfold-reproduce")
-    option("paper", metavar="PAPER", nargs="?", help="which paper, or 'all'; none lists them")
-    option("entry", metavar="ENTRY", nargs="?", help="which table or figure; by default all")
-    text = f"folder of data files, for entries that read some (or the variable {DATA_VARIABLE})"
+    option("paper", metavar="PAPER", nargs="?", help="a paper, or 'all'; without it, list them")
+    option("entry", metavar="ENTRY", nargs="?", help="a table or figure (default: all)")
+    text = f"folder of data files, for entries that need them (or the variable {DATA_VARIABLE})"
     option("--data", metavar="DIR", type=Path, default=data, help=text)
     text = "folder for reports, pictures and results (default: %(default)s)"
     option("--out", metavar="DIR", type=Path, default=out, help=text)
-    option("--quick", action="store_true", help="a small part of the work, to see that it runs")
-    option("--fresh", action="store_true", help="start again instead of continuing an earlier run")
+    option("--quick", action="store_true", help="run a small part, to see that it works")
+    option("--fresh", action="store_true", help="start over instead of resuming an earlier run")
     text = "number of processes; -1 for all cores (default: %(default)s)"
     option("--jobs", metavar="N", type=int, default=1, help=text)
     option = parser.add_mutually_exclusive_group().add_argument
-    option("-q", "--quiet", action="store_true", help="say nothing on stderr except errors")
+    option("-q", "--quiet", action="store_true", help="print nothing on stderr except errors")
     option("-v", "--verbose", action="store_true", help="show progress even without a terminal")
     return parser.parse_args(arguments)
 
@@ -104,9 +103,9 @@ def reproduce(options: argparse.Namespace) -> None:
         print(describe_run(run))
         names = ", ".join(path.name for path in [*write_entry(run), run.record.path])
         print(f"\nFiles in {run.folder}: {names}\n", flush=True)
-        # Again after every entry, so that an interrupted run has a report too.
+        # After every entry, so an interrupted run has a report too.
         report = write_report(papers, options.out, quick=options.quick)
-    print(f"Report of all that is finished: {report}")
+    print(f"Report: {report}")
 
 
 def check_data(work: list[tuple[Paper, Entry]], data: Path | None) -> None:
@@ -114,11 +113,11 @@ def check_data(work: list[tuple[Paper, Entry]], data: Path | None) -> None:
     needing = [f"{paper.name} {entry.name}" for paper, entry in work if entry.needs_data]
     if needing and data is None:
         raise InputError(
-            f"{', '.join(needing)}: data files are needed. Name their folder with --data or the "
+            f"{', '.join(needing)}: data files are needed. Pass their folder with --data or the "
             f"environment variable {DATA_VARIABLE}."
         )
     if needing and data is not None and not data.is_dir():
-        raise NotADirectoryError(f"{data} is not a folder: --data names the one of the data files.")
+        raise NotADirectoryError(f"{data} is not a folder: --data must name one.")
 
 
 def describe_paper(paper: Paper) -> str:
@@ -136,7 +135,7 @@ def describe_run(run: EntryRun) -> str:
     lines = [
         f"{run.paper.name} {run.entry.name}: {run.entry.title}",
         f"{len(run.tasks):,} tasks{reused}; {run.seconds:,.1f} s of work"
-        + "; a quick run, whose figures say little" * run.quick,
+        + "; a quick run, whose figures mean little" * run.quick,
         "",
         text_table(result_table(run.summary)),
         *(["", text] if (text := explain_intervals(run.summary)) else []),

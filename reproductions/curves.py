@@ -31,7 +31,7 @@ def new_figure(n_panels: int = 1, *, width: float = 7.0, height: float = 5.0) ->
 def draw_curve(
     ax: Axes, rows: Sequence[SummaryRow], x: str, *, name: str, color: str, shift: float = 0.0
 ) -> None:
-    """Draw means against the setting `x`, with intervals, which a `shift` keeps apart."""
+    """Draw means against the setting `x`, with intervals, shifted by `shift`."""
     places = [float(row.setting[x]) + shift for row in rows]
     factors = [100.0 if row.unit == "share" else 1.0 for row in rows]
     means = [factor * row.estimate.mean for factor, row in zip(factors, rows, strict=True)]
@@ -45,7 +45,7 @@ def draw_curve(
 def draw_printed(
     ax: Axes, rows: Sequence[SummaryRow], x: str, *, color: str, shift: float = 0.0
 ) -> None:
-    """Mark what the paper printed for the rows, where it printed a number."""
+    """Mark the numbers that the paper printed for the rows."""
     for row in rows:
         if row.printed is not None and row.printed.value is not None:
             place, factor = float(row.setting[x]) + shift, 100.0 if row.unit == "share" else 1.0
@@ -53,7 +53,7 @@ def draw_printed(
 
 
 def name_curves(ax: Axes) -> None:
-    """Write each curve's name to the right of all; names of curves that end close move apart.
+    """Write each curve's name at the right; names that would overlap move apart.
 
     A dotted line leads to the name of a curve that ends before others. Limits and scales of the
     axes must be set before.

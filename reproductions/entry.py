@@ -43,37 +43,37 @@ if TYPE_CHECKING:
 Setting = Mapping[str, str | int | float]
 Unit = Literal["share", "number", "choice"]
 Goal = Literal["low", "high", "equal"]
-Judgement = Literal["holds", "partly", "does not hold"]
+Judgment = Literal["holds", "partly", "does not hold"]
 NOT_IN_THE_PAPER = "not in the paper"
 OF_THE_TEXT = "text"  # where a claim belongs that no table or figure shows
 NO_NUMBERS: Setting = {"printed": "in a picture only"}  # which no row has
 
 
-def judge_if(holds: bool, partly: bool = False) -> Judgement:
-    """Return "holds" or, failing that, "partly" or "does not hold"."""
+def judge_if(holds: bool, partly: bool = False) -> Judgment:
+    """Return "holds", "partly" or "does not hold"."""
     return "holds" if holds else "partly" if partly else "does not hold"
 
 
-def judge_all(facts: Sequence[bool]) -> Judgement:
+def judge_all(facts: Sequence[bool]) -> Judgment:
     """Return "holds" if all facts are true, "partly" if some are."""
     return judge_if(all(facts), any(facts))
 
 
-def judge_readings(words: Sequence[Judgement]) -> Judgement:
-    """Return the judgement that all readings share, or "partly"."""
+def judge_readings(words: Sequence[Judgment]) -> Judgment:
+    """Return the judgment that all readings share, or "partly"."""
     return words[0] if len(set(words)) == 1 else "partly"
 
 
 @dataclass(frozen=True)
 class Task:
-    """One piece of work of an entry, small enough to lose when a run is interrupted.
+    """One task of an entry, small enough to lose when a run is interrupted.
 
     The setting is what is varied. Everything random in a task comes from its seed and setting, so
-    that no task depends on which others ran before it.
+    no task depends on those before it.
     """
 
     setting: Setting
-    seed: int | None = None  # None where nothing is random
+    seed: int | None = None  # None if nothing is random
 
     @property
     def key(self) -> str:
@@ -83,18 +83,18 @@ class Task:
 
 @dataclass(frozen=True)
 class Measurement:
-    """One number that a task found.
+    """One number that a task measured.
 
-    Measurements of equal setting and measure are averaged over seeds. A share is shown in per cent;
+    Measurements of equal setting and measure are averaged over seeds. A share is shown in percent;
     a choice was chosen, not measured, and gets no interval.
     """
 
     value: float
-    setting: Setting = field(default_factory=dict)  # beyond that of the task, such as the method
+    setting: Setting = field(default_factory=dict)  # besides that of the task, such as the method
     measure: str = "error"
-    n_scored: int | None = None  # number of points that an error rate was counted on
+    n_scored: int | None = None  # number of rows that an error rate was counted on
     unit: Unit = "share"
-    # In place of the task's seed, for tasks that make several draws because they share costly work.
+    # Instead of the task's seed, for tasks whose draws share expensive work.
     draw: int | None = None
 
     def __post_init__(self) -> None:
@@ -109,12 +109,12 @@ RunTask = Callable[[Task, Path | None], list[Measurement]]
 class Printed:
     """What the paper printed for one row of the summary."""
 
-    value: float | None  # None where the paper has it in a picture only
+    value: float | None  # None if the paper has it in a picture only
     setting: Setting  # the whole setting of the row, the task's and the measurement's together
     measure: str = "error"
     text: str = ""  # what to show instead of the number, such as "about 9.2 %"
     goal: Goal = "low"  # which numbers are better than the paper's; "equal": none
-    number: str = ""  # a name for a number that stands beside several rows and counts once
+    number: str = ""  # a name for a number that is beside several rows and counts once
 
 
 @dataclass(frozen=True)
@@ -127,10 +127,10 @@ class Verdict:
 
     claim: str
     paper: str  # what the paper says for it; "not in the paper" for a claim of ours
-    found: str  # what was found here, with figures
-    verdict: Judgement
-    reading: str = ""  # how it was read where the paper leaves something open
-    item: str = ""  # the table or figure it is about, where an entry serves several
+    found: str  # what we measured, with figures
+    verdict: Judgment
+    reading: str = ""  # how it was read if the paper leaves something open
+    item: str = ""  # the table or figure it is about, if an entry serves several
     why: str = ""  # why it does not hold in full, as far as known
 
     @property
@@ -146,37 +146,37 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Entry:
-    """One table or figure of a paper, and how to compute it again."""
+    """One table or figure of a paper, and how to recompute it."""
 
     name: str  # on the command line and of the files, such as "table-1"
     title: str
     procedure: str  # Markdown: what is run, what differs from the paper and why
     # tasks(quick), in the order of the summary; a quick run is a part that ends within seconds.
     tasks: Callable[[bool], list[Task]]
-    # run(task, data_home): a function of a module, so that other processes can load it.
+    # run(task, data_home): a module-level function, so other processes can load it.
     run: RunTask
     judge: Callable[[Summary], list[Verdict]]  # settings are missing in the summary of a quick run
-    # Raised by whoever changes what a task computes: results of another edition are not reused.
+    # Raise it when a task computes something else: results of other editions are not reused.
     edition: int = 1
     printed: tuple[Printed, ...] = ()
-    # Further rows made of others, such as the best case over a parameter; they come last.
+    # Rows derived from others, such as the best case over a parameter; they come last.
     derive: Callable[[Summary], list[SummaryRow]] | None = None
     draw: Callable[[Summary, Path | None], Figure] | None = None  # draw(summary, data_home)
     needs_data: bool = False  # whether run reads files in data_home
-    why: str = ""  # why numbers differ from the paper's where they do, as far as known
+    why: str = ""  # why numbers differ from the paper's, if they do and we know
 
 
 @dataclass(frozen=True)
 class Item:
     """A table or figure as the paper counts it, and the names of the entries that show it.
 
-    `rows` is what the settings of its numbers have in common, where an entry has those of other
-    items too; claims name their item themselves.
+    `rows` is what the settings of its numbers have in common, if an entry has those of other items
+    too; claims name their item themselves.
     """
 
     name: str
     about: str
-    entries: tuple[str, ...]  # none for what has nothing to measure, such as a listing
+    entries: tuple[str, ...]  # none if there is nothing to measure, as in a listing
     rows: Setting = field(default_factory=dict)
 
 
@@ -195,4 +195,4 @@ class Paper:
             if entry.name == name:
                 return entry
         known = ", ".join(entry.name for entry in self.entries)
-        raise InputError(f"{self.name} has no entry {name!r}: known are {known}.")
+        raise InputError(f"{self.name} has no entry {name!r}: choose from {known}.")

@@ -1,12 +1,12 @@
 """Keep the report of a full run of `python -m reproductions all` in the documentation.
 
-    python -m reproductions.keep_report DIR            what a full run left
-    python -m reproductions.keep_report --records DIR  its results only, also unfinished ones
-    python -m reproductions.keep_report --unpack DIR   the results that are kept, to continue from
+    python -m reproductions.keep_report DIR            keep the output of a full run
+    python -m reproductions.keep_report --records DIR  keep its task results only
+    python -m reproductions.keep_report --unpack DIR   unpack the kept task results
 
-What is kept: the report, and of every entry its page, its picture with 256 colors, and the results
-of its tasks, from which the command makes the rest again in minutes. The table of verdicts in
-README is brought up to date.
+Kept are the report and, for every entry, its page, its picture with 256 colors and the results of
+its tasks, from which the command rebuilds the rest in minutes. The table of verdicts in
+docs/reproduction/index.md is updated.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from reproductions.outcome import Outcome
 
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "docs" / "reproduction"
+INDEX = KEPT / "index.md"
 RECORDS = KEPT / "records"
 AUTHORS = {
     "ccdr-2005": "Costa and Hero, CCDR",
@@ -40,7 +41,7 @@ TABLE = re.compile(r"(?<=<!-- verdicts -->\n).*?(?=<!-- end of verdicts -->)", r
 
 
 def keep(out: Path) -> None:
-    """Replace what the documentation keeps by the files of a run."""
+    """Replace the report in the documentation by that of a run."""
     shutil.copyfile(out / "report.md", KEPT / "report.md")
     for paper in map(load_paper, PAPERS):
         source, target = out / paper.name, KEPT / paper.name
@@ -49,18 +50,17 @@ def keep(out: Path) -> None:
         for entry in paper.entries:
             shutil.copyfile(source / f"{entry.name}.md", target / f"{entry.name}.md")
             if entry.draw is not None:
-                # A repository keeps every version of a picture for ever: a palette halves it.
+                # A repository keeps every version of a picture: a palette halves its size.
                 with Image.open(source / f"{entry.name}.png") as picture:
                     few = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
                     few.save(target / f"{entry.name}.png", optimize=True)
     keep_records(out)
-    readme = ROOT / "README.md"
     table = verdict_table((KEPT / "report.md").read_text("utf-8"))
-    readme.write_text(TABLE.sub(lambda _: table, readme.read_text("utf-8")), "utf-8")
+    INDEX.write_text(TABLE.sub(lambda _: table, INDEX.read_text("utf-8")), "utf-8")
 
 
 def keep_records(out: Path) -> None:
-    """Keep the results of all tasks that are finished, without quick runs and older versions."""
+    """Keep the results of all finished tasks, without quick runs and older editions."""
     for paper in map(load_paper, PAPERS):
         for entry in paper.entries:
             record = out / paper.name / f"{entry.name}.jsonl"
@@ -71,17 +71,17 @@ def keep_records(out: Path) -> None:
 
 
 def unpack_records(out: Path) -> None:
-    """Put the results that are kept where `python -m reproductions --out` continues from them."""
+    """Unpack the kept results where `python -m reproductions --out` resumes from them."""
     for record in sorted(RECORDS.glob("*/*.jsonl.xz")):
         target = out / record.parent.name / record.stem
         if target.exists():
-            sys.exit(f"{target} exists: name another folder.")
+            sys.exit(f"{target} exists: pass another folder.")
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(lzma.decompress(record.read_bytes()))
 
 
 def verdict_table(report: str) -> str:
-    """Sum up the verdicts of a report: a row per paper, a column per verdict."""
+    """Summarize the verdicts of a report: one row per paper, one column per verdict."""
     lines = [f"| | {' | '.join(VERDICTS)} |", f"| --- {'| --- ' * len(VERDICTS)}|"]
     for paper, authors in AUTHORS.items():
         cells: dict[str, list[str]] = {verdict: [] for verdict in VERDICTS}
@@ -96,7 +96,7 @@ def verdict_table(report: str) -> str:
 
 if __name__ == "__main__":
     *action, folder = sys.argv[1:] or [""]
-    known = {(): keep, ("--records",): keep_records, ("--unpack",): unpack_records}
-    if tuple(action) not in known or not folder or folder.startswith("-"):
+    actions = {(): keep, ("--records",): keep_records, ("--unpack",): unpack_records}
+    if tuple(action) not in actions or not folder or folder.startswith("-"):
         sys.exit(__doc__)
-    known[tuple(action)](Path(folder))
+    actions[tuple(action)](Path(folder))

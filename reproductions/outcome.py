@@ -1,6 +1,6 @@
-"""From claims and printed numbers to a word on a table or figure: matches, better or differs.
+"""From claims and printed numbers to a verdict on a table or figure.
 
-`RULE` says how, for every paper alike. What was tried in several readings of the paper counts once.
+`RULE` is the rule, the same for every paper. Several readings of a claim count once.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, get_args
 
-from reproductions.entry import Item, Judgement, judge_readings
+from reproductions.entry import Item, Judgment, judge_readings
 from reproductions.summary import SummaryRow
 
 Outcome = Literal["better", "matches", "matches in part", "differs"]  # from best to worst
@@ -25,15 +25,14 @@ COUNTED: dict[Comparison, str] = {
 
 RULE = (
     "A table or figure **differs** if a claim of the paper does not hold, or if more than half of "
-    "our numbers are worse than printed; it **matches in part** if a claim holds in part only; it "
-    "comes out **better** if all claims hold and more than half of our numbers are better than "
-    "printed; and **matches** otherwise. A number is better or worse if its 80 % interval lies "
-    "wholly on that side of the printed one, whose own sampling error the papers do not tell. "
-    "Numbers of which neither more nor less is better can be different, which leaves the word to "
-    "the claims. Where a paper leaves something open, a claim or a number was tried in several "
-    "readings and counts once: a claim holds in part if it holds in some of them, and a number on "
-    "which they do not agree counts by none of them. Claims that are ours and not the paper's do "
-    "not count."
+    "our numbers are worse than printed; it **matches in part** if a claim holds only in part; it "
+    "is **better** if all claims hold and more than half of our numbers are better than printed; "
+    "and **matches** otherwise. A number is better or worse if its whole 80 % interval is on that "
+    "side of the printed one, whose own sampling error the papers do not give. Numbers of which "
+    "neither more nor less is better can be different, which leaves the verdict to the claims. If "
+    "a paper leaves something open, a claim or number was checked under several readings and "
+    "counts once: a claim holds in part if it holds in some of them, and a number on which they "
+    "disagree does not count. Our own claims do not count."
 )
 
 
@@ -41,7 +40,7 @@ RULE = (
 class EntryOutcome:
     """How results compare with the paper: one word per claim, and one per printed number."""
 
-    claims: tuple[Judgement, ...]
+    claims: tuple[Judgment, ...]
     comparisons: tuple[Comparison, ...]
 
     @property
@@ -61,7 +60,7 @@ class EntryOutcome:
 
     @property
     def has_numbers_off(self) -> bool:
-        """Whether some numbers are worse than the paper's, or simply others."""
+        """Whether some numbers are worse than the paper's, or simply different."""
         return bool({"worse", "other", "open"} & set(self.comparisons))
 
     def describe_claims(self) -> str:
@@ -71,7 +70,7 @@ class EntryOutcome:
         return f"{text}, {n_partly} in part" if n_partly else text
 
     def describe_numbers(self) -> str:
-        """Say how many numbers match the printed ones, are better, worse or simply others."""
+        """Say how many numbers match the printed ones, are better, worse or different."""
         counts = {name: self.comparisons.count(word) for word, name in COUNTED.items()}
         return ", ".join(f"{count} {name}" for name, count in counts.items() if count)
 
@@ -107,7 +106,7 @@ def number_of(row: SummaryRow) -> str:
 
 
 def compare_with_printed(row: SummaryRow) -> Comparison | None:
-    """Compare a row with the number that the paper printed for it; None where there is none."""
+    """Compare a row with the number that the paper printed for it; None if there is none."""
     if row.printed is None or row.printed.value is None:
         return None
     low, high = row.estimate.ends

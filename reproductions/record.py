@@ -1,8 +1,8 @@
 """The results of an entry on disk: one JSON line per finished task, after a line on their origin.
 
-A task's line is on disk before the next one begins, so that an interrupted run continues where it
-stopped. Results of another origin (other versions, another edition of the entry, a quick run) are
-never mixed with new ones: their file is set aside under another name.
+A task's line is on disk before the next one begins, so an interrupted run resumes where it stopped.
+Results of another origin (other versions, another edition of the entry, a quick run) are never
+mixed with new ones: their file is set aside under another name.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def describe_machine() -> str:
 
 
 class Record:
-    """The file of an entry's results, opened to continue; `fresh` starts again.
+    """The file of an entry's results, opened to resume; `fresh` starts over.
 
     `path` is the file, ``<entry>.jsonl``, whose folder is made if missing; `origin` its first line:
     paper, entry, edition, whether it is a quick run, versions and platform; `results` has the
@@ -69,7 +69,7 @@ class Record:
         folder.mkdir(parents=True, exist_ok=True)
         lines = _complete_lines(self.path)
         if lines:
-            reason = "a fresh start was asked for" if fresh else _differences(self.origin, lines[0])
+            reason = "a fresh start was requested" if fresh else _differences(self.origin, lines[0])
             if reason:
                 _set_aside(self.path, reason)
                 lines = []
@@ -117,7 +117,7 @@ def _complete_lines(path: Path) -> list[dict[str, Any]]:
 
 
 def _differences(here: dict[str, Any], there: dict[str, Any]) -> str:
-    """Say in which points a record's first line names another origin; "" if in none."""
+    """Say how the origin in a record's first line differs; "" if it does not."""
     here, there = ({**one, **one["versions"], "versions": None} for one in (here, there))
     return ", ".join(
         f"{name} {there.get(name)} rather than {value}"
@@ -132,5 +132,5 @@ def _set_aside(path: Path, reason: str) -> None:
         number += 1
     path.rename(aside)
     warnings.warn(
-        f"{path} was set aside as {aside.name}, and the run starts again: {reason}.", stacklevel=3
+        f"{path} was renamed to {aside.name}, and the run starts over: {reason}.", stacklevel=3
     )

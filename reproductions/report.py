@@ -1,7 +1,7 @@
 """From finished runs to files: a page, a picture and figures for each entry, and one report of all.
 
 The figures of an entry are everything about its results that is not prose, as JSON. The report is
-made of the figures that finished entries left on disk, and links to their pages. Each file is
+built from the figures that finished entries left on disk, and links to their pages. Each file is
 written under another name and renamed when it is complete.
 """
 
@@ -36,14 +36,14 @@ Figures = dict[str, Any]
 NOT_RUN = "not run yet"
 UNKNOWN = "The reason is not known."
 QUICK_NOTICE = (
-    "**A quick run**: a part of the tasks, to see that everything works. Its figures say little."
+    "**A quick run**: some of the tasks, to check that everything works. Its figures mean little."
 )
 INTRODUCTION = (
-    "Every table and figure of the papers that labelfold implements, computed again. Intervals are "
-    "at 80 %, the level of CCDR-MC. Error rates do not count labelled points, but for rows that "
-    "say so: errors on training rows, and on which side of a plane labelled points lie. A choice "
-    'that was made by looking at the answers is called "best case". A cross-validated one stands '
-    "beside it where the choice is ours to make; where a paper compares best cases, so do we."
+    "Every table and figure of the papers that labelfold implements, recomputed. Intervals are at "
+    "80 %, the level of CCDR-MC. Error rates do not count labeled rows, except where stated: "
+    "errors on training rows, and labeled rows on the wrong side of a plane. A choice made with "
+    'the answers is called "best case". A cross-validated one is beside it if the choice is ours; '
+    "if a paper compares best cases, so do we."
 )
 
 
@@ -105,7 +105,7 @@ def list_figures(run: EntryRun) -> Figures:
 
 
 def make_page(run: EntryRun, figures: Figures) -> str:
-    """Return an entry's page: verdict, procedure, reasons, claims, results, how it was made."""
+    """Return an entry's page: verdict, procedure, reasons, claims, results, how it was computed."""
     entry, summary = run.entry, run.summary
     parts = [f"# {escape_markdown(entry.name)}: {escape_markdown(entry.title)}"]
     parts += [QUICK_NOTICE] * run.quick
@@ -123,7 +123,7 @@ def make_page(run: EntryRun, figures: Figures) -> str:
         parts += ["### Beside the paper", markdown_table(tables.result_table(beside))]
         parts += ["### All rows"]
     parts += [markdown_table(tables.result_table(summary)), tables.explain_intervals(summary)]
-    parts += ["## How it was made", "\n".join(f"- {fact}" for fact in _facts(run))]
+    parts += ["## How it was computed", "\n".join(f"- {fact}" for fact in _facts(run))]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -160,7 +160,7 @@ def _facts(run: EntryRun) -> list[str]:
     if seeds:
         facts.append(f"Seeds {_ranges(seeds)}.")
     if scored:
-        facts.append(f"Points scored in a run: {', '.join(f'{count:,}' for count in scored)}.")
+        facts.append(f"Rows scored in a run: {', '.join(f'{count:,}' for count in scored)}.")
     platform = escape_markdown(origin["platform"])
     facts.append(f"Edition {origin['edition']}; {_versions(origin)}; {platform}.")
     for text in sorted({text for result in results for text in result.warnings}):
@@ -206,18 +206,18 @@ def make_report(papers: Sequence[Paper], out: Path, *, quick: bool) -> str:
             for name, figures in found.items()
             if name not in shown
         ]
-    parts = ["# The papers, made again"] + [QUICK_NOTICE] * quick
+    parts = ["# Reproducing the papers"] + [QUICK_NOTICE] * quick
     parts += [INTRODUCTION, _provenance(every), "## Verdicts", RULE, _count(items)]
     parts += [markdown_table(items, is_markdown=True)]
     if any(reasons):
         parts += [
             "## Why",
-            "What is known of the reasons where a claim does not hold in full, or numbers are off.",
+            "Reasons, as far as known, for claims that do not fully hold and numbers that differ.",
             "\n".join(filter(None, reasons)),
         ]
     if len(further) > 1:
         parts += ["## Beside the papers' tables and figures"]
-        parts += ["Claims of the papers' texts, and questions of ours."]
+        parts += ["Claims of the papers' texts, and our own questions."]
         parts += [markdown_table(further, is_markdown=True)]
     parts += ["## Papers"]
     parts += ["\n".join(f"- {paper.name}: {escape_markdown(paper.citation)}" for paper in papers)]
@@ -245,7 +245,7 @@ def _item_row(paper: Paper, item: Item, found: dict[str, Figures], folder: str) 
 
 
 def _item_reasons(paper: Paper, item: Item, found: dict[str, Figures]) -> str:
-    """Say why an item does not come out as printed; nothing where it does."""
+    """Say why an item is not reproduced; nothing if it is."""
     present = [found[entry] for entry in item.entries if entry in found]
     reasons = dict.fromkeys(one for figures in present for one in list_reasons(figures, item))
     lines = [f"- **{paper.name} {item.name}.**", *(f"  - {reason}" for reason in reasons)]
@@ -263,7 +263,7 @@ def _further_row(paper: Paper, name: str, figures: Figures, folder: str) -> list
 
 
 def _count(items: Table) -> str:
-    """Say how many tables and figures come out which way."""
+    """Say how many tables and figures have which verdict."""
     known = (*get_args(Outcome), NOT_RUN)
     words = [row[2] for row in items[1:] if row[2] in known]
     counts = ", ".join(f"{words.count(word)} {word}" for word in known if word in words)
@@ -271,16 +271,16 @@ def _count(items: Table) -> str:
 
 
 def _provenance(every: list[Figures]) -> str:
-    """Say what the report was made with, and what it cost."""
+    """Say what produced the report, and what it cost."""
     if not every:
         return "No entry is finished yet."
     versions = sorted({_versions(one) for one in every})
     platforms = sorted({one["platform"] for one in every})
     n_tasks, seconds = (sum(one[name] for one in every) for name in ("n_tasks", "seconds"))
     return (
-        f"{len(every)} entries, {n_tasks:,} tasks, {seconds / 3600:,.1f} hours of work on one "
-        f"core or two. {'; '.join(versions)}; {escape_markdown('; '.join(platforms))}. Seeds, "
-        "settings and times of every entry stand on its page."
+        f"{len(every)} entries, {n_tasks:,} tasks, {seconds / 3600:,.1f} hours of work on one core "
+        f"or two. {'; '.join(versions)}; {escape_markdown('; '.join(platforms))}. Seeds, settings "
+        "and times of every entry are on its page."
     )
 
 

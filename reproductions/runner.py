@@ -1,7 +1,7 @@
 """Run the tasks of entries, each one once: what an earlier run finished is read from its record.
 
-Tasks run in this process or, with several jobs, in others; results are kept as they arrive and
-handed back in the order of the tasks, so that nothing depends on which task was quicker.
+Tasks run in this process or, with several jobs, in others; results are saved as they arrive and
+returned in the order of the tasks, so nothing depends on which task was faster.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from reproductions.entry import Entry, Paper, RunTask, Task, Verdict
 from reproductions.record import Record
-from reproductions.summary import Summary, TaskResult, summarise
+from reproductions.summary import Summary, TaskResult, summarize
 
 
 class EntryRun:
@@ -62,7 +62,7 @@ class EntryRun:
     @cached_property
     def summary(self) -> Summary:
         """The rows of all results, once all are finished."""
-        return summarise(self.results, printed=self.entry.printed, derive=self.entry.derive)
+        return summarize(self.results, printed=self.entry.printed, derive=self.entry.derive)
 
     @cached_property
     def verdicts(self) -> list[Verdict]:
@@ -73,7 +73,7 @@ class EntryRun:
 def run_entries(
     runs: Sequence[EntryRun], *, n_jobs: int | None = None, verbose: bool = False
 ) -> Iterator[EntryRun]:
-    """Run what is left of several entries; yield each as soon as its last task is finished."""
+    """Run the remaining tasks of several entries; yield each entry when it is finished."""
     calls = [(run, task) for run in runs for task in run.missing]
     left = {run: len(run.missing) for run in runs}
     yield from (run for run in runs if not left[run])
@@ -111,7 +111,7 @@ def _finish(
     if n_jobs is None or effective_n_jobs(n_jobs) == 1 or len(calls) < 2:
         yield from (_run_task(*one) for one in arguments)
         return
-    # One task a batch, so that no finished task waits for others before it is kept.
+    # One task per batch, so a finished task is saved without waiting for others.
     workers = Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")
     yield from workers(delayed(_run_task)(*one) for one in arguments)
 

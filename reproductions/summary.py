@@ -1,8 +1,8 @@
 """From the results of tasks to one row for each setting and measure, with an 80 % interval.
 
 With several seeds the interval is Student's for the mean over seeds; with one run of an error rate
-it is Wilson's binomial interval for the points that were scored. The order in which results arrived
-has no influence.
+it is Wilson's binomial interval for the rows that were scored. The order in which results arrive
+has no effect.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 
 from labelfold.evaluate import student_interval, wilson_interval
 from labelfold.exceptions import InputError
-from reproductions.entry import Judgement, Measurement, Printed, Setting, Task, Unit, judge_if
+from reproductions.entry import Judgment, Measurement, Printed, Setting, Task, Unit, judge_if
 
 LEVEL = 0.8  # of all intervals: that of CCDR-MC
 
 
 @dataclass(frozen=True)
 class TaskResult:
-    """What a finished task left: its measurements, its time and the warnings it gave."""
+    """The result of a finished task: measurements, time and warnings."""
 
     task: Task
     measurements: tuple[Measurement, ...]
@@ -30,7 +30,7 @@ class TaskResult:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over runs and the ends of its interval, None where one run gives none."""
+    """A mean over runs and the ends of its interval, None if one run gives none."""
 
     mean: float
     low: float | None
@@ -40,7 +40,7 @@ class Estimate:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The ends of the interval, or the mean twice where there is none."""
+        """The ends of the interval, or the mean twice if there is none."""
         if self.low is None or self.high is None:
             return self.mean, self.mean
         return self.low, self.high
@@ -54,7 +54,7 @@ class SummaryRow:
     measure: str
     unit: Unit
     values: Mapping[int | None, float]  # by seed
-    n_scored: int | None  # in one run; None where it is unknown or not the same for all
+    n_scored: int | None  # in one run; None if unknown or not the same for all
     estimate: Estimate
     printed: Printed | None = None
 
@@ -85,13 +85,13 @@ class Summary:
         return list(dict.fromkeys(row.setting[name] for row in self.rows if name in row.setting))
 
 
-def summarise(
+def summarize(
     results: Iterable[TaskResult],
     *,
     printed: Sequence[Printed] = (),
     derive: Callable[[Summary], list[SummaryRow]] | None = None,
 ) -> Summary:
-    """Group measurements, in their order, add what `derive` makes, and put the printed beside."""
+    """Group measurements in order, add derived rows, and match the printed numbers."""
     groups: dict[str, list[tuple[int | None, Setting, Measurement]]] = {}
     for result in results:
         for measurement in result.measurements:
@@ -117,7 +117,7 @@ def paired_difference(first: SummaryRow, second: SummaryRow) -> Estimate:
     return mean_over_seeds([first.values[seed] - second.values[seed] for seed in seeds])
 
 
-def judge_below(difference: Estimate) -> Judgement:
+def judge_below(difference: Estimate) -> Judgment:
     """Judge whether a difference is below zero: with its whole interval, or undecided."""
     low, high = difference.ends
     return judge_if(high < 0, low <= 0)

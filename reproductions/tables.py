@@ -42,14 +42,14 @@ def explain_intervals(summary: Summary) -> str:
     """Say which kinds of interval a summary has."""
     methods = {row.estimate.method for row in summary.rows}
     texts = {
-        "Student t": "Where there are several runs, the interval is Student's for their mean.",
-        "Wilson": "Where there is one, it is Wilson's binomial interval for the points scored.",
+        "Student t": "With several runs, the interval is Student's for their mean.",
+        "Wilson": "With one, it is Wilson's binomial interval for the rows scored.",
     }
     return " ".join(text for method, text in texts.items() if method in methods)
 
 
 def format_value(value: float, unit: Unit) -> str:
-    """Write a share in per cent, a number from 1,000 on in full, any other with three digits."""
+    """Write a share in percent, a number from 1,000 on in full, any other with three digits."""
     # Adding zero drops the sign of -0.
     if unit == "share":
         return f"{round(100 * value, 2) + 0.0:.2f} %"
@@ -57,7 +57,7 @@ def format_value(value: float, unit: Unit) -> str:
 
 
 def format_interval(estimate: Estimate, unit: Unit) -> str:
-    """Write the two ends of an interval, or nothing where there is none."""
+    """Write the two ends of an interval, or nothing if there is none."""
     if estimate.low is None:
         return ""
     low, high = (format_value(end, unit) for end in estimate.ends)
@@ -78,7 +78,7 @@ def format_difference(difference: Estimate) -> str:
 
 
 def markdown_table(table: Table, *, is_markdown: bool = False) -> str:
-    """Write a table in Markdown, whatever its cells contain; or whose cells are Markdown."""
+    """Write a table in Markdown, escaping its cells unless they are Markdown."""
     if not is_markdown:
         table = [[escape_markdown(cell) for cell in row] for row in table]
     header, *rows = table
@@ -87,7 +87,7 @@ def markdown_table(table: Table, *, is_markdown: bool = False) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Write text so that Markdown, also within a table, shows it as it is."""
+    """Escape text for Markdown, also within a table."""
     line = html.escape(" ".join(text.split()), quote=False)
     return re.sub(r"([\\`*_\[\]|])", r"\\\1", line)
 
@@ -113,5 +113,5 @@ def _format_printed(row: SummaryRow) -> str:
         return row.printed.text
     if row.unit == "number":
         return format_value(row.printed.value, row.unit)
-    # As papers print shares: one decimal, two where the second says something.
+    # As papers print shares: one decimal, two if the second matters.
     return re.sub(r"(\.\d)0 %$", r"\1 %", format_value(row.printed.value, row.unit))

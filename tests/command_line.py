@@ -1,4 +1,4 @@
-"""What tests of the command line share: running commands, their tables, and digits as a file."""
+"""What tests of the command line share: running commands, reading tables, digits as a file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def run(*arguments, **options):
 
 
 def refused(result, *words):
-    """Check that a run failed with one line that has these words, and nothing on stdout."""
+    """Check that a run failed with one line that has these words and printed nothing on stdout."""
     assert (result.exit_code, result.stdout) == (2, ""), result.output
     assert result.stderr.count("\n") == 1, result.stderr
     for word in words:
@@ -30,18 +30,18 @@ def refused(result, *words):
 
 
 def some_labels(n_rows, n_labels=50):
-    """Labels of the first digits, None where there is none."""
+    """Labels of the first digits, None if unlabeled."""
     labeled = draw_labeled(DIGITS[:n_rows], n_labels, random_state=0)
     return np.array([DIGITS[row] if row in labeled else None for row in range(n_rows)])
 
 
-def write_csv(path, points, *, names=NAMES, **more):
-    """Write points as text that reads back to the last bit, and columns beside them."""
+def write_csv(path, rows, *, names=NAMES, **more):
+    """Write rows as text that reads back to the last bit, and more columns beside them."""
     with path.open("w", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerow([*names, *more])
-        for row, point in enumerate(np.asarray(points).tolist()):
-            writer.writerow([*point, *(column[row] for column in more.values())])
+        for number, row in enumerate(np.asarray(rows).tolist()):
+            writer.writerow([*row, *(column[number] for column in more.values())])
     return path
 
 
@@ -51,6 +51,6 @@ def read_csv(path):
 
 
 def numbers_of(rows, start):
-    """The columns whose names start so, as a matrix."""
+    """The columns whose names start with this, as a matrix."""
     titles = [title for title in rows[0] if title.startswith(start)]
     return np.array([[float(row[title]) for title in titles] for row in rows])

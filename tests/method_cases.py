@@ -31,6 +31,14 @@ def cases(wanted=lambda declaration: True):
     return params
 
 
+def set_parameter(estimator, name, value):
+    """Return a copy with a parameter, its own or its embedder's, set; None if it has none."""
+    for full in estimator.get_params():
+        if full in (name, f"embedder__{name}"):
+            return clone(estimator).set_params(**{full: clone(value, safe=False)})
+    return None
+
+
 def tiny_set(seed, *, all_equal=True):
     """Return a generator, 2 to 12 rows, often with ties or repeated, and partial labels.
 

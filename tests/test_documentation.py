@@ -1,4 +1,4 @@
-"""The reference lists what is public, examples cover the estimators, and dead links are found."""
+"""The reference is complete, examples cover the estimators, and dead links are found."""
 
 import ast
 import dataclasses
@@ -66,11 +66,11 @@ def test_every_public_name_is_in_the_reference():
 
 def test_everything_in_the_reference_is_public():
     others = set(listed_names()) - set(PUBLIC)
-    # What fits leave behind has its home in the module that defines it.
-    assert sorted(name for name in others if not is_left_behind(name)) == []
+    # Results of fits are public in the module that defines them.
+    assert sorted(name for name in others if not is_result_of_fit(name)) == []
 
 
-def is_left_behind(name):
+def is_result_of_fit(name):
     """Whether a name is that of a value class that its own module exports."""
     module, _, attribute = name.rpartition(".")
     value = resolve(name)
@@ -100,7 +100,7 @@ def test_the_reference_lists_nothing_twice():
 
 
 def imports_of(path):
-    """Pairs of module and name that a file imports, whatever it does with them."""
+    """Pairs of module and name that a file imports."""
     tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
     return {
         (node.module, alias.name)
@@ -150,7 +150,7 @@ def test_every_declared_estimator_is_public():
 
 
 def test_estimators_are_found():
-    # Or the test above would pass with nothing to look for.
+    # Otherwise the test above would pass without looking for anything.
     assert {"CCDR", "ResampledEmbedding", "TransductiveSearchCV"} <= set(ESTIMATORS)
 
 
@@ -269,7 +269,7 @@ def run_check(folder):
     )
 
 
-def test_exit_code_tells_of_dead_links(site):
+def test_exit_code_reports_dead_links(site):
     folder = site({"index.html": '<a href="index.html">'})
     assert run_check(folder).returncode == 0
     site({"other.html": '<a href="gone.html"><a href="#gone">'})

@@ -102,7 +102,7 @@ def test_a_short_name_is_taken_once(toy):
 
 
 @pytest.mark.parametrize(("labels", "produces"), [("ignore", "embedding"), ("uses", "map")])
-def test_a_wrong_declaration_is_refused(labels, produces):
+def test_a_wrong_declaration_raises(labels, produces):
     with pytest.raises(InputError, match="is unknown: use one of"):
         Declaration("odd", "an odd one", labels=labels, produces=produces)
 

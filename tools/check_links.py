@@ -1,9 +1,9 @@
 """Report the dead links within built HTML pages.
 
 ``python tools/check_links.py docs/_build/html`` reads every page below the folder and checks what
-it refers to there: pages and other files, anchors, images, scripts and style sheets. Each dead link
-is a line with its page, and the exit code is 1 if there are any. Addresses with a scheme or a host
-are not tried, so that nothing here needs the network.
+it refers to there: pages and other files, anchors, images, scripts and style sheets. It prints one
+line per dead link, and the exit code is 1 if there are any. Addresses with a scheme or a host
+are not tried, so nothing here needs the network.
 """
 
 import argparse
@@ -17,7 +17,7 @@ REFERRING = {"href", "src", "poster", "data"}
 
 
 class PageReader(HTMLParser):
-    """Collects what a page refers to and the anchors that it has."""
+    """Collects the links and the anchors of a page."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ def read_page(path: Path) -> PageReader:
 def dead_links(folder: Path) -> Iterator[tuple[Path, str, str]]:
     """Yield page, link and what is wrong, for every dead link below a folder.
 
-    Links that leave the folder are dead: the pages are published without what is around them.
+    Links that leave the folder are dead: only this folder is published.
     """
     root = folder.resolve()
     pages = {path: read_page(path) for path in sorted(root.rglob("*.html"))}
@@ -64,7 +64,7 @@ def _fault(root: Path, page: Path, target: str, pages: dict[Path, PageReader]) -
     if parts.scheme or parts.netloc:
         return ""
     if parts.path.startswith("/"):
-        return "begins with a slash, which is another place on every host"
+        return "begins with a slash, which depends on the host"
     path = (page.parent / unquote(parts.path)).resolve() if parts.path else page
     if path.is_dir():
         path /= "index.html"

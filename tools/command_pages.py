@@ -1,8 +1,8 @@
-"""Run the commands that stand in the pages of docs/cli, and write their output there.
+"""Run the commands in the pages of docs/cli, and write their output there.
 
-``python tools/command_pages.py`` brings all pages up to date, ``--check`` fails where a page shows
-other output than its commands print now; names of pages choose some of them. labelfold runs in this
-process, other programs in a shell. CONTRIBUTING.md shows how a block of commands looks in a page.
+``python tools/command_pages.py`` updates all pages, or those named; ``--check`` fails if a page
+does not show what its commands print now. labelfold runs in this process, other programs in a
+shell. CONTRIBUTING.md shows how a block of commands looks in a page.
 """
 
 import argparse
@@ -22,7 +22,7 @@ BLOCK = re.compile(r"(<!-- run -->\n```console\n)(.*?)(```\n<!-- end -->)", re.D
 PROMPT, CONTINUED = "$ ", "> "
 N_FITTED, N_LABELED = 1500, 50
 
-# What differs between two runs of the same command, or between machines.
+# Differs between two runs of the same command, or between machines.
 VOLATILE = [
     (r'\b((?:labelfold|numpy|scipy|scikit-learn)(?:": ")? ?)\d[\w.+]*', r"\1<version>"),
     (r"[\d.,]+ (s|[kMG]i?B)\b", r"<time or memory> \1"),
@@ -69,7 +69,7 @@ def commands_of(block: str) -> list[str]:
 
 
 def run(command: str) -> str:
-    """Return what a command prints on both streams, as in a terminal that is 100 wide."""
+    """Return what a command prints on both streams, as in a terminal of 80 columns."""
     text = command.removeprefix(PROMPT).replace("\n" + CONTINUED, "\n")
     shown, content = "", b""
     for stage in re.split(r"\s\|\s", text):
@@ -91,7 +91,7 @@ def run_labelfold(stage: str, content: bytes) -> tuple[bytes, str]:
         warnings.resetwarnings()
         for category in (DeprecationWarning, PendingDeprecationWarning, ResourceWarning):
             warnings.simplefilter("ignore", category)
-        runner = CliRunner(env={"COLUMNS": "100"})
+        runner = CliRunner(env={"COLUMNS": "80"})
         result = runner.invoke(app, shlex.split(call)[1:], content, terminal_width=78)
     if result.exit_code not in (0, 2):
         raise SystemExit(f"{stage}\nended with exit code {result.exit_code}:\n{result.output}")
@@ -109,7 +109,7 @@ def run_shell(stage: str, content: bytes) -> tuple[bytes, str]:
 
 def renew(page: str) -> str:
     """Return a page with the output that its commands print now."""
-    import matplotlib.font_manager  # noqa: F401, says something when it is first loaded
+    import matplotlib.font_manager  # noqa: F401, prints when it is first loaded
     import sklearn.neighbors  # noqa: F401, whose threads are limited here
     from threadpoolctl import threadpool_limits
 
@@ -117,7 +117,7 @@ def renew(page: str) -> str:
         shown = [f"{one}\n{run(one)}" for one in commands_of(match[2])]
         return match[1] + "".join(shown) + match[3]
 
-    # Where distances are equal, scikit-learn's neighbors depend on the number of threads.
+    # If distances are equal, scikit-learn's neighbors depend on the number of threads.
     with (
         tempfile.TemporaryDirectory() as folder,
         contextlib.chdir(folder),
@@ -128,9 +128,9 @@ def renew(page: str) -> str:
 
 
 def is_same(old: str, new: str) -> bool:
-    """Return whether two pages differ in volatile values only, and in decimals by 1 % at most.
+    """Return whether two pages differ only in volatile values, and in decimals by at most 1 %.
 
-    Other releases of the libraries may give other digits: numbers are then left out.
+    Other releases of the libraries may give other digits; then numbers are not compared.
     """
     by_same_releases = set(RELEASE.findall(old)) == set(RELEASE.findall(new))
     for pattern, mask in VOLATILE:
@@ -150,7 +150,7 @@ def difference(old: str, new: str, name: str) -> str:
 
 
 def main(names: list[str], *, check: bool) -> int:
-    """Renew or check pages; return the exit code."""
+    """Update or check pages; return the exit code."""
     paths = [PAGES / f"{Path(name).stem}.md" for name in names] or sorted(PAGES.glob("*.md"))
     stale = 0
     for path in paths:
@@ -163,7 +163,7 @@ def main(names: list[str], *, check: bool) -> int:
             print(difference(old, new, str(path)))
         else:
             path.write_text(new, encoding="utf-8")
-            print(f"{path.name} was brought up to date.")
+            print(f"{path.name} updated.")
     if stale:
         print(f"{stale} pages are out of date: run python tools/command_pages.py")
     return min(stale, 1)

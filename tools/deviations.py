@@ -1,6 +1,6 @@
 """Collect what the docstrings say under "Deviation:" into docs/deviations.md.
 
-``python tools/deviations.py`` writes the page, ``--check`` fails where it is out of date. A
+``python tools/deviations.py`` writes the page, ``--check`` fails if it is out of date. A
 deviation is a paragraph that begins with the word; it ends at the next blank line.
 """
 
@@ -20,12 +20,12 @@ MARK = "Deviation:"
 INTRODUCTION = """\
 # Where labelfold departs from the papers
 
-Papers leave things open, print slips, and state problems that have no solution. Where the code
-does something else than a paper says, the docstring says so under "Deviation:". This page is made
-from the docstrings by `python tools/deviations.py`. [Mathematics](mathematics.md) has the tags of
-the papers and what is solved instead.
+Papers leave things open, contain misprints, and state problems that have no solution. Where the
+code departs from a paper, its docstring says so under "Deviation:". `python tools/deviations.py`
+builds this page from the docstrings. [Mathematics](mathematics.md) lists the papers and the
+problems that are solved instead.
 """
-# Words of reStructuredText that mean something else in Markdown, or nothing.
+# reStructuredText that Markdown reads differently.
 ROLE = re.compile(r":\w+:`~?([^`]*)`")
 LITERAL = re.compile(r"``(.+?)``", re.DOTALL)
 
@@ -49,13 +49,13 @@ def to_markdown(paragraph: str) -> str:
     """Return a paragraph of a docstring as Markdown."""
     text = LITERAL.sub(lambda match: f"`{' '.join(match[1].split())}`", paragraph)
     text = ROLE.sub(r"`\1`", text)
-    # What is no code must not be read as emphasis.
+    # Outside of code, * and _ must not be read as emphasis.
     parts = re.split(r"(`[^`]*`)", text)
     return "".join(one if one.startswith("`") else re.sub(r"([*_])", r"\\\1", one) for one in parts)
 
 
 def make_page(sources: Mapping[Path, str] = SOURCES) -> str:
-    """Return the page, made from packages by the folders that hold them."""
+    """Return the page for packages, given by the folders that hold them."""
     found: dict[tuple[str, str], list[str]] = {}
     for folder, package in sources.items():
         for path in sorted((folder / package).rglob("*.py")):
@@ -84,7 +84,7 @@ def main(*, check: bool) -> int:
         return 0
     if not check:
         PAGE.write_text(new, encoding="utf-8")
-        print(f"{PAGE.name} was brought up to date.")
+        print(f"{PAGE.name} updated.")
         return 0
     lines = (old.splitlines(), new.splitlines())
     print("\n".join(difflib.unified_diff(*lines, str(PAGE), "now", lineterm="")))

@@ -21,7 +21,7 @@ def lowest_version(requirement: str) -> str:
 
 
 def main(path: str, *extras: str) -> None:
-    """Print one constraint a line."""
+    """Print one constraint per line."""
     project = tomllib.loads(Path(path).read_text(encoding="utf-8"))["project"]
     requirements = list(project["dependencies"])
     for extra in extras:

@@ -81,7 +81,7 @@ def fits() -> Iterator[tuple[str, Any, Any, Any, Any]]:
         )
     yield (
         "diffusion maps",
-        LaplacianEigenmaps(3, density=1.0, diffusion_time=2),
+        LaplacianEigenmaps(3, density_exponent=1.0, diffusion_time=2),
         roll,
         None,
         new_roll,
@@ -106,7 +106,7 @@ def fits() -> Iterator[tuple[str, Any, Any, Any, Any]]:
     yield "mfnu", FurthestNeighborUnfolding(2, random_state=0), roll, None, new_roll
     yield "ssde", SupervisedSemidefiniteEmbedding(2, random_state=0), roll, roll_y, new_roll
     yield "ism", IsometricSeparationMap(3, random_state=0), roll, roll_y, new_roll
-    model = IsometricSeparationMap(3, objective="none", label_penalty=1.0, random_state=0)
+    model = IsometricSeparationMap(3, objective="none", label_weight=1.0, random_state=0)
     yield "ism soft", model, roll, roll_y, new_roll
     model = IsometricSeparationMap(3, normals="anchors", random_state=0)
     yield "ism anchors", model, roll, roll_y, new_roll
@@ -118,7 +118,7 @@ def fits() -> Iterator[tuple[str, Any, Any, Any, Any]]:
         digits_few,
         new_digits,
     )
-    yield "laplacian pieces", LaplacianClassifier(penalty="auto"), blobs, blobs_y, new_blobs
+    yield "laplacian components", LaplacianClassifier(penalty="auto"), blobs, blobs_y, new_blobs
     model = LaplacianClassifier(
         60, normalization="degree", weights="heat", eigen_solver="chebyshev"
     )
@@ -148,7 +148,7 @@ def results_of(model: Any, X: Any, y: Any, new: Any) -> Result:
     result: Result = {}
     graph = getattr(model, "graph_", None)
     if graph is not None:
-        for matrix in (graph.weights, graph.distances):
+        for matrix in (graph.adjacency, graph.distances):
             matrix = matrix.sorted_indices()
             result.setdefault("graph", []).extend([matrix.indptr, matrix.indices, matrix.data])
         result["graph"] = np.concatenate(

@@ -1,8 +1,8 @@
-"""Makes choosing.svg: which method is for what, as a ladder of questions.
+"""Draws choosing.svg: which method is for what, as a ladder of questions.
 
-The text of the picture is text, so that a reader can search it and a screen reader can speak it.
-It is narrow and its letters are large, for telephones; answers differ from questions in shape and
-lightness too, for print and for eyes that see no difference of hue.
+Text stays text, so a reader can search it and a screen reader can speak it. The picture is narrow
+with large letters, for phones; answers differ from questions in shape and lightness too, for print
+and for color-blind readers.
 """
 
 from html import escape
@@ -11,36 +11,36 @@ from pathlib import Path
 # A question, the word that leads aside, the answers there, and the word that leads on.
 STEPS = [
     (
-        ["Do you want a label for every row,", "and no map?"],
+        ["Do you want labels only,", "without an embedding?"],
         "yes",
         [('LaplacianClassifier(penalty="auto")', "")],
         "no",
     ),
     (
-        ["Must distances be kept? (That is for", "thousands of rows, not for millions.)"],
+        ["Must distances be kept? (This works for", "thousands of rows, not for millions.)"],
         "yes",
         [
             ("MaximumVarianceUnfolding", "no labels"),
-            ("IsometricSeparationMap", "a hyperplane parts the classes"),
+            ("IsometricSeparationMap", "a hyperplane separates the classes"),
             ("SupervisedSemidefiniteEmbedding", "classes far apart, distances kept within each"),
         ],
         "no",
     ),
     (
-        ["Must the map be linear,", "and do most rows have a label?"],
+        ["Must the embedding be linear,", "and are most rows labeled?"],
         "yes",
         [("MarginalFisherAnalysis", "")],
         "no",
     ),
-    (["Does any row have a label?"], "no", [("LaplacianEigenmaps", "")], "yes"),
+    (["Is any row labeled?"], "no", [("LaplacianEigenmaps", "")], "yes"),
     (
-        ["Is one map of all rows too large", "for the memory?"],
+        ["Is one embedding of all rows", "too large for memory?"],
         "yes",
         [("ResampledEmbedding(CCDR())", "")],
         "no",
     ),
 ]
-LAST = [("CCDR", "the map"), ("ManifoldClassifier", "the map, and a label for every row")]
+LAST = [("CCDR", "the embedding"), ("ManifoldClassifier", "with a label for every row")]
 
 WIDTH, INDENT, GAP, LINE = 480, 84, 34, 23
 INK, PAPER, ANSWER = "#1a1a1a", "#ffffff", "#00568a"  # the last 7.7 to 1 against white letters

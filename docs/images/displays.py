@@ -1,4 +1,4 @@
-"""Makes displays.png: what the displays draw, in six panels."""
+"""Draws displays.png: six displays in six panels."""
 
 from pathlib import Path
 
@@ -35,7 +35,7 @@ first.set_title("labels")
 EmbeddingDisplay.from_estimator(
     unfolding, y=some_bands, X_new=new, show_predictions=True, ax=second
 )
-second.set_title("predictions, and new points")
+second.set_title("predictions, and new rows")
 EmbeddingDisplay.from_estimator(
     digits_map, y=some_digits, images=digits.images, n_images=25, components="classes", ax=third
 )

@@ -1,4 +1,4 @@
-"""Makes mnist.png: 60,000 images of handwritten digits, 100 of them with a label, on one map.
+"""Draws mnist.png: 60,000 images of handwritten digits, 100 of them labeled, on one map.
 
 PYTHONPATH=. LABELFOLD_DATA=... python docs/images/mnist.py
 """
@@ -32,8 +32,8 @@ EmbeddingDisplay.from_estimator(
     ax=ax,
 )
 ax.set_xlabel(
-    f"60,000 images, 100 labels (the points with a white rim): {error:.1%} of the labels found for "
-    "the others are wrong"
+    f"60,000 images, 100 labeled (white rims); {error:.1%} of the predicted labels of the others "
+    "are wrong"
 )
 figure.savefig(Path(__file__).with_suffix(".png"), dpi=90)
 print(f"{error:.2%}")

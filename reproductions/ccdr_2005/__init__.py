@@ -12,7 +12,7 @@ PAPER = Paper(
     "ICASSP 2005.",
     entries=(TABLE_1, BANDS, FIGURE_1, FIGURE_2, FIGURE_3),
     items=(
-        Item("Table 1", "errors of CCDR, the Laplacian map and 3-NN on new points", ("table-1",)),
+        Item("Table 1", "errors of CCDR, the Laplacian map and 3-NN on new rows", ("table-1",)),
         Item("Fig. 1", "the Swiss roll with two classes", ("figure-1",)),
         Item("Fig. 2", "maps of the roll by Isomap, Laplacian eigenmaps and CCDR", ("figure-2",)),
         Item("Fig. 3", "errors against the number of labels", ("figure-3",)),

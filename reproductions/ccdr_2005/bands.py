@@ -23,12 +23,12 @@ PRINTED = {size: raw for size, (_, _, raw) in TABLE_1_PRINTED.items()}
 GAP = "distance from the paper"
 
 PROCEDURE = """
-The paper shows the classes on its roll in a picture only (Fig. 1). Bands that take turns along the
-roll are the plain reading; how many there are decides how hard the problem is. This entry takes the
-paper's one method without free choices, 3 nearest neighbours on the roll's three features, and
-looks for the number of bands of equal width whose errors after 300, 400 and 500 training points
-are nearest to the paper's: 200 training sets of each size, 1,000 new points for each. "Distance
-from the paper" is the root mean square of the three differences.
+The paper shows the classes on its roll in a picture only (Fig. 1). Alternating bands along the roll
+are the obvious reading; their number decides how hard the problem is. This entry takes the paper's
+one method without free parameters, 3 nearest neighbors on the roll's three features, and looks for
+the number of bands of equal width whose errors after 300, 400 and 500 training points are nearest
+to the paper's: 200 training sets of each size, 1,000 new rows for each. "Distance from the paper"
+is the root mean square of the three differences.
 """
 
 
@@ -90,7 +90,7 @@ def judge(summary: Summary) -> list[Verdict]:
 
 
 def draw(summary: Summary, data_home: Path | None = None) -> Figure:
-    """Draw errors against the number of bands, the paper's as lines across."""
+    """Draw errors against the number of bands, the paper's as horizontal lines."""
     figure = new_figure()
     (ax,) = figure.axes
     for size, color in zip(PRINTED, OKABE_ITO, strict=False):
@@ -99,7 +99,7 @@ def draw(summary: Summary, data_home: Path | None = None) -> Figure:
         draw_curve(ax, rows, "bands", name=f"{size} points", color=color)
     ax.set_ylim(bottom=0)
     name_curves(ax)
-    ax.set(xlabel="bands on the roll", ylabel="3-NN error on new points, %")
+    ax.set(xlabel="bands on the roll", ylabel="3-NN error on new rows, %")
     ax.set_title("Dotted: the paper's errors.", fontsize=11)
     return figure
 
@@ -117,5 +117,5 @@ BANDS = Entry(
     ),
     derive=derive,
     draw=draw,
-    why="The number of bands is a guess, and the paper's errors come from 1,000 points a size.",
+    why="The number of bands is a guess, and the paper's errors come from 1,000 points per size.",
 )

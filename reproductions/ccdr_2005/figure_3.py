@@ -1,4 +1,4 @@
-"""CCDR-2005 Fig. 3: errors on unlabelled points against the number of labels."""
+"""CCDR-2005 Fig. 3: errors on unlabeled points against the number of labels."""
 
 from __future__ import annotations
 
@@ -21,38 +21,35 @@ from reproductions.tables import format_difference
 
 N_POINTS, N_DRAWS = 1000, 20
 NUMBERS_OF_LABELS = (10, 20, 40, 60, 80, 100, 150, 200, 300, 400, 500)
-ENOUGH = 100  # from here on the class constraints take effect, says the paper
+ENOUGH = 100  # from here on the class constraints take effect, according to the paper
 ALMOST = 0.9  # of the error, for "almost as bad"
 NEIGHBORS = (1, 2, 3)
 BEST = "k-NN, best case"
 
 FEW_CLAIM = "With few labels CCDR is almost as bad as the Laplacian map"
-ENOUGH_CLAIM = f"From {ENOUGH} labels on CCDR errs less than the Laplacian map"
-BEYOND_CLAIM = f"Beyond {ENOUGH} labels CCDR errs less than k-NN too"
+ENOUGH_CLAIM = f"From {ENOUGH} labels on CCDR has a smaller error than the Laplacian map"
+BEYOND_CLAIM = f"Above {ENOUGH} labels CCDR has a smaller error than k-NN too"
 CONSTRAINTS = "the class constraints take effect (text)"
-WHY_SOON = "How soon labels tell depends on the bands, which the paper does not print."
+WHY_SOON = "How soon labels help depends on the bands, which the paper does not specify."
 WHY_BEYOND = (
-    "The paper prints neither its bands nor the number of coordinates. A straight line through a "
-    "map of two coordinates has to part bands that take turns along the roll: with few and wide "
-    "bands it errs about as often as k-NN on the roll's own three features, with more and narrower "
-    "ones more often."
+    "The paper specifies neither its bands nor the number of coordinates. A straight line in two "
+    "coordinates must separate alternating bands: with few wide bands its error is about that of "
+    "k-NN on the roll's three features, with more and narrower ones it is larger."
 )
 
 PROCEDURE = """
-1,000 points on the roll, fresh ones in each of 20 draws for each number of labels; as many labels
-in the one class as in the other. Both maps are made of all points (12 neighbours, automatic scale,
-β = 1, 2 coordinates), CCDR with the labels given; then least squares without an intercept on the
-labelled points' coordinates, and the sign decides. The baseline is 1-, 2- and 3-NN on the roll's
-three features; "best case" is, for each number of labels, the k with the least error, chosen with
-the answers known, as in the paper. Errors count unlabelled points only.
+1,000 points on the roll, redrawn in each of 20 draws for each number of labels; equally many labels
+of both classes. Both embeddings use all points (12 neighbors, automatic scale, β = 1, 2
+coordinates), CCDR with the labels given; then least squares without an intercept on the labeled
+points' coordinates, and the sign decides. The baseline is 1-, 2- and 3-NN on the roll's three
+features; "best case" is, for each number of labels, the k with the least error, chosen with the
+answers, as in the paper. Errors count unlabeled points only.
 
-What differs: the paper shows its bands in a picture only, so that both rolls of the entry `table-1`
-are tried, each a reading of every claim. The paper does not say how many coordinates the maps have
-here; two is taken, as in Fig. 2.
-
-"Errs less" holds where the 80 % interval of the difference, taken draw by draw, is below zero for
-all numbers of labels in question, and does not hold where it is above zero for all. "Almost as bad"
-is taken as nine tenths of the error or more.
+What differs: the paper shows its bands in a picture only, so both rolls of the entry `table-1` are
+used, each as one reading of every claim. The paper does not say how many coordinates the embeddings
+have here; we take two, as in Fig. 2. "Smaller error" holds if the 80 % interval of the difference,
+draw by draw, is below zero for all numbers of labels in question, and does not hold if it is above
+zero for all. "Almost as bad" means at least nine tenths of the error.
 """
 
 
@@ -63,7 +60,7 @@ def list_tasks(quick: bool) -> list[Task]:
 
 
 def run(task: Task, data_home: Path | None) -> list[Measurement]:
-    """Measure the error of every method on the unlabelled points of one draw of every roll."""
+    """Measure the error of every method on the unlabeled points of one draw of every roll."""
     n_labels = int(task.setting["labels"])
     seed, other_seed = draw_seeds(task, n_labels)
     return [
@@ -104,7 +101,7 @@ def derive(summary: Summary) -> list[SummaryRow]:
 
 
 def judge(summary: Summary) -> list[Verdict]:
-    """Judge the three things that the paper reads off its figure, on every roll."""
+    """Judge the paper's three claims about its figure, on every roll."""
     numbers = [int(labels) for labels in summary.values_of("labels")]
     few = [labels for labels in numbers if labels < ENOUGH]
     enough = [labels for labels in numbers if labels >= ENOUGH]
@@ -133,7 +130,7 @@ def judge(summary: Summary) -> list[Verdict]:
 
 
 def draw(summary: Summary, data_home: Path | None = None) -> Figure:
-    """Draw errors against the number of labels, a panel for each roll."""
+    """Draw errors against the number of labels, one panel per roll."""
     rolls = [str(roll) for roll in summary.values_of("roll")]
     figure = new_figure(len(rolls), width=7.0)
     for ax, roll in zip(figure.axes, rolls, strict=True):
@@ -142,7 +139,7 @@ def draw(summary: Summary, data_home: Path | None = None) -> Figure:
             draw_curve(ax, rows, "labels", name=method, color=COLORS[method])
         ax.set_ylim(bottom=0)
         name_curves(ax)
-        ax.set(xlabel=f"labelled points of {N_POINTS:,}", ylabel="error on unlabelled points, %")
+        ax.set(xlabel=f"labeled points of {N_POINTS:,}", ylabel="error on unlabeled points, %")
         ax.set_title(f"{roll}; bars: 80 % intervals", fontsize=11)
     return figure
 
@@ -163,7 +160,7 @@ def _are_almost_equal(summary: Summary, roll: str, numbers: list[int]) -> list[b
 
 FIGURE_3 = Entry(
     name="figure-3",
-    title="Errors on unlabelled points against the number of labels",
+    title="Errors on unlabeled points against the number of labels",
     procedure=PROCEDURE,
     edition=3,
     tasks=list_tasks,

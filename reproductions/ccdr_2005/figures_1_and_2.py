@@ -1,4 +1,4 @@
-"""CCDR-2005 Figs 1 and 2: the roll with its two classes, and three maps of it."""
+"""CCDR-2005 Figs. 1 and 2: the roll with its two classes, and three maps of it."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ SEPARABLE = "separable by a plane"
 DISPARITY, RANK_CORRELATION = "disparity from the flat roll", "rank correlation with arc length"
 MAPS = ("Isomap", "Laplacian", "CCDR")
 
-# Where a number stands for a word of the paper, this is the number.
+# Numbers for words of the paper.
 ISOMETRIC, ARC_LENGTH_LIKE = 0.01, 0.95
 ALMOST_SEPARABLE, MIXED = 0.05, 0.25
 
 PROCEDURE_1 = """
 400 points of each of two classes, uniform in area on the roll: more are drawn, and the first 400 of
 each class are kept. The paper shows the classes in a picture only; here they are six bands (see the
-entry `bands`). It says that no linear projection into a plane separates the classes. A projection
-in which a straight line parts them would give a plane that parts them in space, so the table tells
-whether there is such a plane (by linear programming) and the error of a least-squares plane on
-these same points. 20 draws; the picture shows the first.
+entry `bands`). It says that no linear projection onto a plane separates the classes. A projection
+in which a straight line separates them would give a plane that separates them in space, so the
+table says whether there is such a plane (by linear programming) and gives the error of a
+least-squares plane on the same points. 20 draws; the picture shows the first.
 """
 
 PROCEDURE_2 = """
-The points of Fig. 1, all labelled, in three maps of two coordinates: Isomap with 8 neighbours,
-Laplacian eigenmaps and CCDR with 12 (automatic scale, β = 1). The paper shows pictures. As figures
-for what it says of them the table has the error of a straight line fitted by least squares with an
-intercept, on the very points of the map; for Isomap the disparity of a Procrustes fit to the
-unrolled roll, 0 for the same shape; for Laplacian eigenmaps the absolute rank correlation of the
-first coordinate with arc length. "Almost linearly separable" is taken as an error of at most 5 %,
-and "no simple separation" as one of at least 25 %. 20 draws; the picture shows the first.
+The points of Fig. 1, all labeled, in three embeddings of two coordinates: Isomap with 8 neighbors,
+Laplacian eigenmaps and CCDR with 12 (automatic scale, β = 1). The paper shows pictures. To measure
+what it says about them the table has the error of a straight line fitted by least squares with an
+intercept, on the same points; for Isomap the disparity of a Procrustes fit to the flat roll, 0 for
+the same shape; for Laplacian eigenmaps the absolute rank correlation of the first coordinate with
+arc length. "Almost linearly separable" means an error of at most 5 %, and "no simple separation"
+one of at least 25 %. 20 draws; the picture shows the first.
 """
 
 
@@ -56,7 +56,7 @@ def list_tasks(quick: bool) -> list[Task]:
 
 
 def run_figure_1(task: Task, data_home: Path | None) -> list[Measurement]:
-    """Try to part the classes in space by a plane."""
+    """Try to separate the classes in space by a plane."""
     X, y, _ = draw_roll(task)
     return [
         Measurement(_error_of_hyperplane(X, y), measure=PLANE_ERROR, n_scored=len(y)),
@@ -65,7 +65,7 @@ def run_figure_1(task: Task, data_home: Path | None) -> list[Measurement]:
 
 
 def run_figure_2(task: Task, data_home: Path | None) -> list[Measurement]:
-    """Measure what the paper says of the three maps."""
+    """Measure what the paper says about the three maps."""
     X, y, coordinates = draw_roll(task)
     maps = make_three_maps(X, y)
     disparity = float(spatial.procrustes(coordinates, maps["Isomap"])[2])
@@ -93,7 +93,7 @@ def make_three_maps(X: NDArray[np.float64], y: NDArray[np.int64]) -> dict[str, N
 
 
 def is_separable(X: NDArray[np.float64], y: NDArray[np.int64]) -> bool:
-    """Tell whether a hyperplane has the two classes strictly on its two sides."""
+    """Return whether a hyperplane strictly separates the two classes."""
     sides = np.where(y == 1, 1.0, -1.0)
     with_constant = np.column_stack([X, np.ones(len(X))])
     # side * (a^T x + b) >= 1 for all points: is there such (a, b)?
@@ -121,7 +121,7 @@ def judge_figure_1(summary: Summary) -> list[Verdict]:
 
 
 def judge_figure_2(summary: Summary) -> list[Verdict]:
-    """Judge what the paper says of the three maps."""
+    """Judge what the paper says about the three maps."""
     disparity, correlation = summary.row(DISPARITY).estimate, summary.row(RANK_CORRELATION).estimate
     isomap, laplacian, ccdr = (summary.row(LINE_ERROR, map=name).estimate for name in MAPS)
     judged = (
@@ -131,7 +131,7 @@ def judge_figure_2(summary: Summary) -> list[Verdict]:
             disparity.mean <= ISOMETRIC,
         ),
         (
-            "Laplacian eigenmaps finds an arc-length type of parameterisation",
+            "Laplacian eigenmaps finds an arc-length type of parameterization",
             "rank correlation of the first coordinate with arc length "
             + format_estimate(correlation, "number"),
             correlation.mean >= ARC_LENGTH_LIKE,
@@ -176,7 +176,7 @@ def draw_figure_2(summary: Summary, data_home: Path | None = None) -> Figure:
     for ax, name in zip(figure.axes, MAPS, strict=True):
         ax.grid(visible=False)
         EmbeddingDisplay(maps[name], labels=y).plot(ax, show_names=False, s=16, linewidth=0.2)
-        ax.set_title(f"{name}: a line errs by {100 * _error_of_hyperplane(maps[name], y):.1f} %")
+        ax.set_title(f"{name}: error of a line {100 * _error_of_hyperplane(maps[name], y):.1f} %")
         ax.locator_params(nbins=5)
     return figure
 

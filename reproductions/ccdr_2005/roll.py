@@ -16,7 +16,7 @@ from reproductions.entry import Task
 
 N_NEIGHBORS, BETA, N_COMPONENTS = 12, 1.0, 2  # CCDR-2005 section 4, maps as in Fig. 2
 N_BANDS = 6  # see the entry `bands`
-ROLL_ANGLES = np.array([1.5, 4.5]) * np.pi  # where the spiral of make_swiss_roll begins and ends
+ROLL_ANGLES = np.array([1.5, 4.5]) * np.pi  # start and end of the spiral of make_swiss_roll
 COLORS = {
     "CCDR": OKABE_ITO[0],
     "Laplacian": OKABE_ITO[1],
@@ -27,7 +27,7 @@ COLORS = {
 
 @dataclass(frozen=True)
 class BandedRoll:
-    """A Swiss roll with two classes, in bands that take turns along it."""
+    """A Swiss roll with two classes in alternating bands."""
 
     n_bands: int
     has_half_ends: bool = False  # the first and the last band are half as wide as the others
@@ -55,7 +55,7 @@ ROLLS = (BandedRoll(N_BANDS), BandedRoll(4, has_half_ends=True, height=30.0))
 
 
 def draw_seeds(task: Task, size: int) -> tuple[int, int]:
-    """Return a seed for the roll and one for all else, by the task's seed and size only."""
+    """Return seeds for the roll and for everything else, from the task's seed and size."""
     for_roll, for_rest = np.random.SeedSequence([task.seed or 0, size]).spawn(2)
     return int(for_roll.generate_state(1)[0]), int(for_rest.generate_state(1)[0])
 

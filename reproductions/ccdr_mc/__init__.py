@@ -33,6 +33,6 @@ PAPER = Paper(
         ),
         Item("Fig. 2", "errors against beta", ("figure-2",)),
         Item("Fig. 3", "errors against the dimension", ("figure-3",)),
-        Item("Fig. 4", "errors against the number of neighbours", ("figure-4",)),
+        Item("Fig. 4", "errors against the number of neighbors", ("figure-4",)),
     ),
 )

@@ -21,27 +21,27 @@ PRINTED = (13, 7, 13, 10, 6, 13)
 CHOSEN = 14  # of the paper, "since CCDR does not necessarily yield an optimal embedding"
 TOLERANCE = 2
 WHY = (
-    "The paper does not say which rows, how many neighbours or which resampling it took. Ours are "
-    "lower than most of its numbers, the least so on all rows and calibrated."
+    "The paper does not say which rows, how many neighbors or which resampling it used. Ours are "
+    "lower than most of its numbers, and closest on all rows and calibrated."
 )
 N_SEEDS = 5
 CASES = tuple((rows, law) for law in ("calibrated", "limit") for rows in ("training", "all"))
 
 PROCEDURE = f"""
-`IntrinsicDimension` on the rows of each class: 4 neighbours, edges to the power 1, samples of three
+`IntrinsicDimension` on the rows of each class: 4 neighbors, edges to the power 1, samples of three
 sizes, 10 resamplings; {N_SEEDS} seeds of these. Class 6 is the one that the data set numbers 7.
 
-The paper names the entropic graph algorithm and prints one number a class; it does not say which
-rows, how many neighbours, or which resampling. So both readings of the rows are run, the 4,435 for
-training and all 6,435, and two laws of growth: "limit" is that of the literature, which holds for
-many points and comes out low for few; "calibrated", our default, compares with spheres of the same
+The paper names the entropic graph algorithm and prints one number per class; it does not say which
+rows, how many neighbors, or which resampling. So both readings of the rows are run, the 4,435
+training rows and all 6,435, and two laws of growth: "limit" is that of the literature, which holds
+for many points and is low for few; "calibrated", our default, compares with spheres of the same
 number of points.
 
 "{LOW}" and "{HIGH}" are the ends of the 80 % interval that resampling gives, means over seeds. They
-tell how much the estimate would vary with other points. The interval beside each figure is over
-seeds, and tells how little it varies with the resampling. Neither tells the bias.
+show how much the estimate would vary with other points. The interval beside each figure is over
+seeds, and shows how little it varies with the resampling. Neither includes the bias.
 
-"{ONE_MORE}" rounds before it adds one, and is what the paper chose as the number of coordinates.
+"{ONE_MORE}" rounds before adding one, and is the paper's number of coordinates.
 The training rows alone are the honest basis for that choice; "all" sees the test rows' labels.
 """
 
@@ -49,7 +49,7 @@ Array = NDArray[np.float64]
 
 
 def choose_dimension(X: Array, y: NDArray[np.int64], *, seed: int, law: str = "calibrated") -> int:
-    """Return the number of coordinates that section V.D takes: the largest class's, and one."""
+    """Return the number of coordinates of section V.D: the largest class dimension plus one."""
     return largest_class_dimension(X, y, random_state=seed, calibrate=law == "calibrated") + 1
 
 
@@ -77,12 +77,12 @@ def run(task: Task, data_home: Path | None) -> list[Measurement]:
 
 
 def judge(summary: Summary) -> list[Verdict]:
-    """Judge the paper's table, the order of its classes, and the choice it makes."""
+    """Judge the paper's table, the order of its classes, and its choice."""
     table, order, choice = [], [], []
     printed = " ".join(map(str, PRINTED))
     within = f"Each class has the dimension of the paper's table, to {TOLERANCE} either way"
     ordered = "Classes 1, 3 and 6 have more dimensions than class 4, and 4 more than 2 and 5"
-    one_more = f"The largest class dimension and one more is {CHOSEN}"
+    one_more = f"The largest class dimension plus one is {CHOSEN}"
     for rows, law in _cases(summary):
         reading = f"{rows} rows, {law}"
         means = [row.estimate.mean for row in summary.rows_with(DIMENSION, rows=rows, law=law)]

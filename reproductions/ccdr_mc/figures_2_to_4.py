@@ -1,7 +1,7 @@
 """CCDR-MC Figs. 2, 3 and 4: errors on Landsat against beta, dimension and number of neighbors.
 
-The paper's claims are about maps that the test rows are part of. Each is put to the data set's own
-split, which is the paper's, and to the means over random splits: two readings of it.
+The paper's claims are about embeddings that include the test rows. Each is checked on the data
+set's own split, which is the paper's, and on means over random splits: two readings.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ VALUES: dict[str, tuple[float, ...]] = {
     "dimension": (*range(1, 17), *range(18, 26, 2)),
     "neighbors": (2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20),
 }
-# Those of sections V.C to V.E, where a figure does not vary them.
+# Those of sections V.C to V.E, unless a figure varies them.
 N_NEIGHBORS, BETA, DIMENSION = 4, 0.5, 14
 
 PROCEDURE = """
-CCDR maps of Landsat with {fixed}; {varied}. "transductive": the map is made of all 6,435 rows with
-the labels of 4,435, as in the paper. "out of sample": it is made of the 4,435 rows alone, and the
-2,000 others are placed one by one by the extension, CCDR-MC eq. 19 with c = 0, which the paper
+CCDR maps of Landsat with {fixed}; {varied}. "transductive": the embedding uses all 6,435 rows with
+the labels of 4,435, as in the paper. "out of sample": it uses only the 4,435 rows, and the 2,000
+others get coordinates one by one by the extension, CCDR-MC eq. 19 with c = 0, which the paper
 announces and does not measure. Heads are fitted on the 4,435 rows' coordinates and scored on the
 2,000 others: least squares (section V.A) and the 3 nearest rows. The paper does not name the k of
 its k-NN; 3 gives its 9.65 % on raw features.
@@ -51,14 +51,14 @@ same sizes. The paper has 80 % intervals and does not say over what.
 """
 
 PROCEDURE_ON_ESTIMATES = """
-The vertical line is what section V.D takes for the dimension, one more than the largest dimension
-of a class: estimated by `IntrinsicDimension` with its defaults on the 4,435 rows of each split, so
-that no label of a scored row has a part in it. See the entry `intrinsic-dimension`.
+The vertical line is the dimension of section V.D, the largest dimension of a class plus one:
+estimated by `IntrinsicDimension` with its defaults on the 4,435 rows of each split, so no label of
+a scored row is used. See the entry `intrinsic-dimension`.
 """
 
 
 def run(task: Task, data_home: Path | None, *, varied: str) -> list[Measurement]:
-    """Measure the errors of both heads at every value, within the map and by its extension."""
+    """Measure the errors of both heads at every value, in the embedding and by its extension."""
     data = landsat_of(task, data_home)
     truth = data.y[data.train]
     within, placed = [], []
@@ -85,7 +85,7 @@ def run(task: Task, data_home: Path | None, *, varied: str) -> list[Measurement]
 def _list_solves(varied: str) -> Iterator[tuple[CCDR, list[tuple[float, int]]]]:
     """Yield estimators, each with the values that it serves and their dimensions."""
     values = VALUES[varied]
-    if varied == "dimension":  # the largest map has the others in it
+    if varied == "dimension":  # the largest embedding contains the others
         largest = CCDR(int(max(values)), beta=BETA, n_neighbors=N_NEIGHBORS)
         yield largest, [(value, int(value)) for value in values]
         return
@@ -95,7 +95,7 @@ def _list_solves(varied: str) -> Iterator[tuple[CCDR, list[tuple[float, int]]]]:
         yield model, [(value, DIMENSION)]
 
 
-# Errors that differ by no more count as equal; one binomial standard error is 0.0065.
+# Errors that differ by at most this are equal; one binomial standard error is 0.0065.
 SAME = 0.005
 Curve = dict[float, float]  # errors by the parameter that a figure varies, in ascending order
 Test = Callable[[Curve], tuple[bool, str]]  # whether a claim holds, and the figures
@@ -199,8 +199,8 @@ CLAIMS = {
                 curve,
                 _raised_at(min),
                 f"test rows {where} the map",
-                "Where test rows are part of the map the k-NN error hardly depends on β. Placed in "
-                "a map of the others, as the paper's eq. 19 does, they suffer as it says.",
+                "If test rows are part of the embedding the k-NN error hardly depends on β. "
+                "Extended by the paper's eq. 19, they suffer as it says.",
             )
             for curve, where in (("k-NN", "part of"), ("placed", "placed in"))
         ),
@@ -214,7 +214,7 @@ CLAIMS = {
         ),
         *(
             Claim(
-                f"Beyond five dimensions the {head} error is constant",
+                f"Above five dimensions the {head} error is constant",
                 "fairly constant",
                 head,
                 _constant(6, 100, "from 6 on"),
@@ -239,7 +239,7 @@ CLAIMS = {
     ),
     "neighbors": tuple(
         Claim(
-            f"The {head} error is least at {k} neighbours",
+            f"The {head} error is least at {k} neighbors",
             f"{error} % at {k}",
             head,
             _best_at(k, k),
@@ -251,7 +251,7 @@ CLAIMS = {
 
 
 def judge(summary: Summary, *, varied: str) -> list[Verdict]:
-    """Put the claims of a figure to the curves of every kind of split."""
+    """Check the claims of a figure on the curves of every kind of split."""
     verdicts = []
     for claim, paper, name, test, reading, why in CLAIMS[varied]:
         for split in map(str, summary.values_of("split")):
@@ -284,7 +284,7 @@ def _judge_estimate(summary: Summary) -> list[Verdict]:
             f"{split} split: {_percent(error)} at {estimates}, least {_describe_best(curve)}, and "
             f"{sum(close)} of {len(curve)} dimensions are as close"
         )
-    claim = "At the largest class dimension and one more the k-NN error is within half a point of "
+    claim = "At the largest class dimension plus one the k-NN error is within half a point of "
     claim += "the least"
     paper = "not in the paper: least at 12 to 14, estimate 13, taken 14"
     return [Verdict(claim, paper, "; ".join(texts), judge_all(found))] if found else []
@@ -317,12 +317,12 @@ COLORS = {
 LABELS = {
     "beta": "β",
     "dimension": "coordinates of the map",
-    "neighbors": "neighbours in the graph",
+    "neighbors": "neighbors in the graph",
 }
 
 
 def draw(summary: Summary, data_home: Path | None = None, *, varied: str) -> Figure:
-    """Draw errors against the parameter, a panel for each kind of split."""
+    """Draw errors against the parameter, one panel per kind of split."""
     splits = [str(split) for split in summary.values_of("split")]
     figure = new_figure(len(splits))
     for ax, split in zip(figure.axes, splits, strict=True):
@@ -343,7 +343,7 @@ def draw(summary: Summary, data_home: Path | None = None, *, varied: str) -> Fig
 
 
 def _mark_estimate(ax: Axes, summary: Summary, split: str) -> None:
-    """Mark the estimated dimensions of all splits of a kind, where there are some."""
+    """Mark the estimated dimensions of all splits of a kind, if there are any."""
     for row in summary.rows_with(ONE_MORE, split=split):
         counts = Counter(int(value) for value in row.values.values())
         for line, (estimate, count) in enumerate(sorted(counts.items())):
@@ -391,14 +391,14 @@ def _make_entry(
 FIGURE_2 = _make_entry(
     "figure-2",
     "Errors on Landsat against β",
-    PROCEDURE.format(fixed="4 neighbours and 14 coordinates", varied="β varies"),
+    PROCEDURE.format(fixed="4 neighbors and 14 coordinates", varied="β varies"),
     "beta",
     ((0.5, "linear", None, "9 to 9.5 %"), (0.5, "3-NN", 0.086, "")),
 )
 FIGURE_3 = _make_entry(
     "figure-3",
     "Errors on Landsat against the dimension of the map",
-    PROCEDURE.format(fixed="4 neighbours and β = 0.5", varied="the number of coordinates varies")
+    PROCEDURE.format(fixed="4 neighbors and β = 0.5", varied="the number of coordinates varies")
     + PROCEDURE_ON_ESTIMATES,
     "dimension",
     ((3, "3-NN", None, "below 10 %"),),
@@ -406,8 +406,8 @@ FIGURE_3 = _make_entry(
 )
 FIGURE_4 = _make_entry(
     "figure-4",
-    "Errors on Landsat against the number of neighbours in the graph",
-    PROCEDURE.format(fixed="β = 0.5 and 14 coordinates", varied="the number of neighbours varies"),
+    "Errors on Landsat against the number of neighbors in the graph",
+    PROCEDURE.format(fixed="β = 0.5 and 14 coordinates", varied="the number of neighbors varies"),
     "neighbors",
     ((3, "linear", 0.092, ""), (4, "3-NN", 0.086, "")),
 )

@@ -2,8 +2,7 @@
 
 The paper has one split, 4,435 training and 2,000 test rows. Random splits of the same sizes show
 how much of a figure is due to that split. A search takes the best case, the least test error over a
-grid, as the paper's Table I does; or it chooses honestly, seeing the training rows' labels only, by
-five folds of them that are held out one at a time.
+grid, as in the paper's Table I; or it chooses by five-fold cross-validation on the training labels.
 """
 
 from __future__ import annotations
@@ -38,11 +37,11 @@ Grid = Mapping[str, Sequence[Any]]  # of the following
 PARAMETERS = {
     "beta": ("embedder__beta", "chosen β"),
     "dimension": ("embedder__n_components", "chosen dimension"),
-    "neighbors": ("embedder__n_neighbors", "chosen neighbours in the graph"),
-    "within": ("embedder__n_neighbors_within", "chosen neighbours within classes"),
-    "between": ("embedder__n_neighbors_between", "chosen neighbours between classes"),
+    "neighbors": ("embedder__n_neighbors", "chosen neighbors in the graph"),
+    "within": ("embedder__n_neighbors_within", "chosen neighbors within classes"),
+    "between": ("embedder__n_neighbors_between", "chosen neighbors between classes"),
     "gamma": ("embedder__gamma", "chosen gamma"),
-    "voters": ("head__n_neighbors", "chosen neighbours that vote"),
+    "voters": ("head__n_neighbors", "chosen neighbors that vote"),
 }
 
 Array = NDArray[np.float64]
@@ -115,7 +114,7 @@ def search(
 ) -> list[Measurement]:
     """Choose parameters of a map and a head, and measure the error on the test rows.
 
-    Several heads, told apart by "classifier", search on the same maps, each on its own grid. In a
+    Several heads, named by "classifier", search on the same embeddings, each on its own grid. In a
     transductive search the test rows are part of the maps. The seed is that of the folds.
     """
     model = ManifoldClassifier(embedder)
@@ -127,7 +126,7 @@ def search(
         for name, (head, grid) in heads.items()
     }
     candidates = [{key: [x] for key, x in one.items()} for grid in grids.values() for one in grid]
-    # The test rows are the only fold, so that scores are those on them.
+    # The test rows are the only fold, so scores are on them.
     folds = PredefinedSplit(np.where(np.isin(np.arange(len(data.y)), data.test), 0, -1))
     X, y = data.X, data.y
     if choice == CROSS_VALIDATED:

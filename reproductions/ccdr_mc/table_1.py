@@ -1,6 +1,6 @@
 """CCDR-MC Table I: three classifiers on raw, PCA and CCDR features of Landsat.
 
-Beside them the features that section III.B reviews, LDA and marginal Fisher analysis (MFA).
+Also the features that section III.B reviews, LDA and marginal Fisher analysis (MFA).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ N_FEATURES, N_CLASSES = 36, 6
 N_STEPS = 2000
 ENERGY = 0.999
 DIMENSIONS = (5, 6, 8, 10, 12, 14, 17, 20, 24)
-# The kernel's are where maps of a third of the training rows predicted the others best.
+# The kernel's are those at which a third of the training rows predicted the others best.
 KERNELS: Grid = {"gamma": (1e-4, 3e-4)}
 KERNEL_RIDGE = 1e-5
 KERNEL_DIMENSIONS = (5, 10, 14, 20, 30, 40)
@@ -88,35 +88,34 @@ GRIDS: dict[tuple[str, str], Grid] = {
 
 PROCEDURE = """
 Each classifier is fitted on the 4,435 training rows and scored on the 2,000 test rows, as in the
-paper. PCA sees the training rows; CCDR's map is made of all rows with the training rows' labels.
-"best case" is the least test error over a grid of parameters, chosen with the test labels known, as
-in the paper; "cross-validated" chooses by five-fold cross-validation on the training labels, for
-three draws of the folds, and is the figure to expect on data of one's own.
+paper. PCA uses the training rows; CCDR embeds all rows with the training rows' labels.
+"best case" is the least test error over a grid of parameters, chosen with the test labels, as in
+the paper; "cross-validated" chooses by five-fold cross-validation on the training labels, for three
+draws of the folds, and is the figure to expect on your own data.
 
-The grids: k-NN with 1 to 11 neighbours (1, 3, 5, 7 on CCDR); PCA with 1 to 36 dimensions; CCDR with
-3 to 6 neighbours in the graph, β from 0.001 to 1, 5 to 24 dimensions.
+The grids: k-NN with 1 to 11 neighbors (1, 3, 5, 7 on CCDR); PCA with 1 to 36 dimensions; CCDR with
+3 to 6 neighbors in the graph, β from 0.001 to 1, 5 to 24 dimensions.
 
 The network has three layers, d inputs, 2 d logistic hidden units and 6 outputs, trained by 2,000
 steps of gradient descent on all training rows (rate 0.1, momentum 0.9, cross-entropy, inputs of
-unit variance), the mean over three initialisations. The paper takes for d the dimension that keeps
-99.9 % of the energy; so here for PCA and CCDR, with the sum of squares about the origin for energy,
+unit variance), the mean over three initializations. The paper takes for d the dimension that keeps
+99.9 % of the energy; we do so for PCA and CCDR, with the sum of squares about the origin as energy,
 which gives 10. (Of the variance, 33 of the 36 dimensions would be needed.) On raw features d = 36;
-the paper's 83 % there looks like a training that failed.
+the paper's 83 % there looks like failed training.
 
 LDA and marginal Fisher analysis (MFA) are reviewed in section III.B and are not in the paper's
 table: their rows are ours, and have no printed value. Both are fitted on the training rows. LDA has
-1 to 5 dimensions (5 for the network). MFA is `MarginalFisherAnalysis` with 5, 20 or 100 neighbours
+1 to 5 dimensions (5 for the network). MFA is `MarginalFisherAnalysis` with 5, 20 or 100 neighbors
 between classes, and for the linear classifier 3, 5 or 10 within and 1 to 36 dimensions; for k-NN 5
-within and 5 to 24 dimensions, 1, 3, 5 or 7 of whose neighbours vote; for the network 10 dimensions,
+within and 5 to 24 dimensions, 1, 3, 5 or 7 of whose neighbors vote; for the network 10 dimensions,
 and 20 or 100 between. Kernel MFA has a Gaussian kernel. A solve with 4,435 rows takes about a
-minute, which is why its grid is small: gamma 0.0001 or 0.0003, 5 to 40 dimensions (10 for the
-network), k-NN with 1, 3, 5 or 7; ridge 1e-5, 5 neighbours within and 20 between; one draw of the
-folds and one initialisation of the network. Gamma and ridge are those whose maps of 1,600 training
-rows predicted the other training rows best. The more a grid has to offer, the lower its best case:
-for the linear classifier CCDR's has 360 points and kernel MFA's 12, so compare what was
-cross-validated.
+minute, so its grid is small: gamma 0.0001 or 0.0003, 5 to 40 dimensions (10 for the network), k-NN
+with 1, 3, 5 or 7; ridge 1e-5, 5 neighbors within and 20 between; one draw of the folds and one
+initialization of the network. Gamma and ridge are those at which 1,600 training rows predicted the
+other training rows best. The larger a grid, the lower its best case: for the linear classifier
+CCDR's has 360 points and kernel MFA's 12, so compare the cross-validated figures.
 
-About 2 % of the rows tie at the neighbour cut-off, where the k-d tree's order decides: another
+About 2 % of the rows have ties at the last neighbor, where the k-d tree's order decides: another
 search may move k-NN on raw features by a row or two.
 """
 
@@ -130,12 +129,12 @@ class NestedFisherAnalysis(MarginalFisherAnalysis):
     embedding_: NDArray[np.float64]
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float64]:
-        """Find the directions, and return the map of all rows, labeled or not."""
+        """Find the directions, and return the embedding of all rows, labeled or not."""
         self.embedding_ = self.fit(X, y).transform(X)
         return self.embedding_
 
     def truncated(self, n_components: int) -> Self:
-        """Return the fitted map of fewer dimensions, without another solve."""
+        """Return the fitted embedding in fewer dimensions, without another solve."""
         kept = copy.copy(self)
         kept.n_components = n_components
         kept.eigenvalues_ = self.eigenvalues_[:n_components]
@@ -168,7 +167,7 @@ def list_tasks(quick: bool) -> list[Task]:
 def run(task: Task, data_home: Path | None) -> list[Measurement]:
     """Choose the parameters of one cell, or of all with one kind of map, and measure the error."""
     data, features = landsat_of(task, data_home), str(task.setting["features"])
-    # The number of the network's inputs, where a grid does not set another.
+    # The number of the network's inputs, unless a grid sets it.
     dimension = {"raw": N_FEATURES, "LDA": N_CLASSES - 1}.get(features)
     dimension = dimension or energy_dimension(data.X[data.train])
     embedder = {
@@ -177,17 +176,17 @@ def run(task: Task, data_home: Path | None) -> list[Measurement]:
         "CCDR": CCDR(dimension),
         "LDA": LinearDiscriminantAnalysis(n_components=dimension),
         "MFA": NestedFisherAnalysis(dimension),
-        "kernel MFA": NestedFisherAnalysis(dimension, kernel="rbf", reg=KERNEL_RIDGE),
+        "kernel MFA": NestedFisherAnalysis(dimension, kernel="rbf", ridge=KERNEL_RIDGE),
     }[features]
     heads = {
         "network": make_network(dimension, seed=task.seed or 0),
         "linear": LeastSquaresClassifier(),
-        # By brute force, ties at the neighbor cut-off would fall differently for each thread count.
+        # By brute force, ties at the last neighbor would depend on the thread count.
         "k-NN": KNeighborsClassifier(algorithm="kd_tree"),
     }
     classifiers = [str(task.setting["classifier"])] if "classifier" in task.setting else CLASSIFIERS
     with warnings.catch_warnings():
-        # All steps are meant to be taken, and all rows of a fold are meant to be in each.
+        # Take all steps, and all rows of a fold in each.
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", "Got `batch_size`")
         return landsat.search(
@@ -195,7 +194,7 @@ def run(task: Task, data_home: Path | None) -> list[Measurement]:
             embedder,
             {name: (heads[name], GRIDS[features, name]) for name in classifiers},
             choice=str(task.setting["choice"]),
-            # Test rows do not count in a map by LDA or MFA; this search shares MFA's maps.
+            # LDA and MFA ignore the test rows; this search shares MFA's embeddings.
             transductive=features in ("CCDR", *REVIEWED),
             seed=task.seed,
         )
@@ -228,17 +227,17 @@ def make_network(n_inputs: int, *, seed: int) -> Any:
 
 
 def judge(summary: Summary) -> list[Verdict]:
-    """Judge what the paper concludes from its table, then compare CCDR with what it reviews."""
+    """Judge the paper's conclusions from its table, then compare CCDR with what it reviews."""
     verdicts, ours = [], []
     for choice in (BEST_CASE, CROSS_VALIDATED):
         for place, classifier in enumerate(CLASSIFIERS):
             printed = ", ".join(f"{name} {100 * row[place]:g} %" for name, row in PRINTED.items())
-            claim = f"CCDR makes the {classifier} classifier err less ({choice})"
+            claim = f"CCDR lowers the error of the {classifier} classifier ({choice})"
             if errors := _errors(summary, (*PRINTED,), classifier, choice):
                 word = judge_if(errors["CCDR"] < min(errors["raw"], errors["PCA"]))
                 source = _source(printed, choice)
                 verdicts.append(Verdict(claim, source, list_errors(errors), word))
-            claim = f"Ours: the {classifier} classifier errs less on CCDR than on "
+            claim = f"Ours: the {classifier} classifier has a smaller error on CCDR than on "
             claim += f"{', '.join(REVIEWED)} ({choice})"
             if errors := _errors(summary, (*REVIEWED, "CCDR"), classifier, choice):
                 word = judge_all([errors["CCDR"] < errors[name] for name in REVIEWED])
@@ -261,7 +260,7 @@ def _source(printed: str, choice: str) -> str:
 def _errors(
     summary: Summary, features: Sequence[str], classifier: str, choice: str
 ) -> dict[str, float]:
-    """Return the errors of the features, or nothing where one of them was not run."""
+    """Return the errors of the features, or nothing if one of them was not run."""
     errors = {
         name: row.estimate.mean
         for name in features
@@ -271,11 +270,11 @@ def _errors(
 
 
 BAR_WIDTH = 0.14  # where classifiers are 1 apart
-TOP = 33  # per cent
+TOP = 33  # percent
 
 
 def draw(summary: Summary, data_home: Path | None = None) -> Figure:
-    """Draw the table as bars, the paper's figures as diamonds, but for its 83 %."""
+    """Draw the table as bars, the paper's figures as diamonds, except its 83 %."""
     figure = new_figure(2, width=7.5, height=5.5)
     for ax, choice in zip(figure.axes, (BEST_CASE, CROSS_VALIDATED), strict=True):
         ax.set_axisbelow(True)
@@ -323,8 +322,8 @@ TABLE_1 = Entry(
     draw=draw,
     needs_data=True,
     why=(
-        "Least squares on raw and PCA features and the network on PCA features err more here than "
-        "printed; why is not known. The network's printed 83 % on raw features looks like a "
-        "training that failed."
+        "Least squares on raw and PCA features and the network on PCA features have larger errors "
+        "here than printed; the reason is not known. The network's printed 83 % on raw features "
+        "looks like failed training."
     ),
 )

@@ -32,37 +32,37 @@ N_DRAWS = 20
 N_TRAIN, N_TEST = 200, 1000
 LONG, SHORT = 3.0, 0.5  # standard deviations of a class along e_1: the figure's, and a control
 DISTANCE, WIDTH = 1.0, 0.35  # along e_2: of a class mean from the middle, and standard deviation
-TILT = np.deg2rad(30)  # of e_1, so that no axis of the data is one of the features
+TILT = np.deg2rad(30)  # of e_1, so no axis of the data is a feature
 E_1 = np.array([np.cos(TILT), np.sin(TILT)])
 E_2 = np.array([-np.sin(TILT), np.cos(TILT)])
 METHODS = ("PCA", "LDA", "MFA")
 BEST = "e_2"
 ANGLE = "angle to e_2 in degrees"
 
-# Where a number stands for a word of the paper, this is the number.
+# Numbers for words of the paper.
 RIGHT_ANGLE, SMALL_ANGLE = 80.0, 5.0
 SEVERE, SAME = 0.4, 0.01
 
 LONG_PROCEDURE = f"""
 The paper has a drawing and no figures. Here two classes of Gaussian points in the plane lie side by
 side: along e_1 both have mean 0 and standard deviation {LONG:g}, along e_2 means of -{DISTANCE:g}
-and {DISTANCE:g} and standard deviation {WIDTH:g}. Only e_2 tells the classes apart, and most
-variance is along e_1. As a control the classes are also drawn with standard deviation {SHORT:g}
-along e_1, where most variance is along e_2.
+and {DISTANCE:g} and standard deviation {WIDTH:g}. Only e_2 separates the classes, and most variance
+is along e_1. As a control the classes are also drawn with standard deviation {SHORT:g} along e_1,
+where most variance is along e_2.
 
-Each method finds one direction from {N_TRAIN} labelled points, and {N_TEST:,} new ones are
+Each method finds one direction from {N_TRAIN} labeled points, and {N_TEST:,} new ones are
 classified by the nearer class mean of the training points' projections. "{BEST}" projects onto e_2
 itself. LDA is named in section III.B; marginal Fisher analysis (MFA), without a kernel, is reviewed
 there, and its rows are ours. {N_DRAWS} draws; the picture shows the first.
 
-"Severe degradation" is taken as an error of at least 40 %, and "projects onto e_2" as an
-angle of at most {SMALL_ANGLE:g} degrees and an error within 1 point of that on e_2.
+"Severe degradation" means an error of at least 40 %, and "projects onto e_2" an angle of at most
+{SMALL_ANGLE:g} degrees and an error within 1 point of that on e_2.
 """
 
 
 @dataclass(frozen=True, eq=False)
 class LongClasses:
-    """Points to learn from, and new ones to score on."""
+    """Points to learn from, and new rows to score."""
 
     X: Array
     y: Classes
@@ -80,7 +80,7 @@ class LongClasses:
         return cls(X[:N_TRAIN], y[:N_TRAIN], X[N_TRAIN:], y[N_TRAIN:])
 
     def error_along(self, direction: Array) -> float:
-        """Return the error on new points of the nearer class mean in one projection."""
+        """Return the error on new rows of the nearer class mean in one projection."""
         head = NearestCentroid().fit(self.X @ direction[:, np.newaxis], self.y)
         predicted = head.predict(self.X_new @ direction[:, np.newaxis])
         return float(np.mean(predicted != self.y_new))
@@ -117,7 +117,7 @@ def find_directions(points: LongClasses) -> dict[str, Array]:
     for name, model in models.items():
         model.fit(points.X, points.y)
         slopes = (model.transform(np.eye(2)) - model.transform(np.zeros((2, 2)))).ravel()
-        # Upwards, so that pictures have the classes in one order.
+        # Upward, so pictures have the classes in one order.
         directions[name] = slopes * np.copysign(1 / np.linalg.norm(slopes), slopes[1])
     return directions
 
@@ -129,7 +129,7 @@ def angle_between(first: Array, second: Array) -> float:
 
 
 def judge_long(summary: Summary) -> list[Verdict]:
-    """Judge what the paper says of PCA and LDA, then marginal Fisher analysis and the control."""
+    """Judge the paper's claims on PCA and LDA, then marginal Fisher analysis and the control."""
 
     def put(claim: str, paper: str, length: float, method: str, is_lost: bool = False) -> Verdict:
         angle = summary.row(ANGLE, length=length, method=method).estimate
@@ -142,8 +142,8 @@ def judge_long(summary: Summary) -> list[Verdict]:
         return Verdict(claim, paper, found, judge_all([is_so]))
 
     severe, ours = "may result in severe degradation; drawing", "not in the paper"
-    removes = "PCA removes the direction that tells the classes apart"
-    control = "Ours: where classes are short, PCA projects onto e_2 as well"
+    removes = "PCA removes the direction that separates the classes"
+    control = "Ours: if classes are short, PCA projects onto e_2 as well"
     return [
         put(removes, severe, LONG, "PCA", is_lost=True),
         put("LDA projects onto e_2", "selects e_2; drawing", LONG, "LDA"),
@@ -163,7 +163,7 @@ def draw_long(summary: Summary, data_home: Path | None = None) -> Figure:
         ax = figure.add_subplot(grid[place, 1])
         _draw_projection(ax, drawn, direction)
         error = 100 * drawn.error_along(direction)
-        ax.set_title(f"Projected by {name}: {error:.1f} % of new points wrong", fontsize=11)
+        ax.set_title(f"Projected by {name}: {error:.1f} % of new rows wrong", fontsize=11)
     return figure
 
 
@@ -177,7 +177,7 @@ def _draw_plane(ax: Axes, drawn: LongClasses, directions: dict[str, Array]) -> N
         ax.annotate("", (reach * x, reach * y), (-reach * x, -reach * y), arrowprops=arrow)
         beyond = reach + 0.6
         ax.annotate(name, (beyond * x, beyond * y), ha="center", va="center", fontsize=13)
-    # Long lines behind the short ones, so that directions that agree are all seen.
+    # Long lines behind short ones, so equal directions are all visible.
     reaches, offsets = (8.0, 5.0, 3.6), ((-24, 26), (8, 0), (8, 0))
     lines = zip(directions.items(), OKABE_ITO[2:], reaches, offsets, strict=False)
     for (name, direction), color, reach, offset in lines:
@@ -215,31 +215,30 @@ FEW = 20
 NOISES = (0.15, 0.2)
 LINEAR_MAPS = ("PCA", "LDA", "MFA")
 OTHER_MAPS = ("kernel MFA", "Laplacian", "CCDR")
-FAILS, SEPARATES = 0.4, 0.05  # errors; guessing errs by 0.5
+FAILS, SEPARATES = 0.4, 0.05  # errors; guessing has 0.5
 
 CIRCLES_PROCEDURE = f"""
 The introduction says of two classes on concentric circles that PCA offers no reduction for them,
 and has no figures. Here the circles have radius 1 and 2, {N_POINTS} points, and Gaussian noise of
-0.15 (the circles stay apart: hardly a point is nearer to the other one) or of 0.2 (a few bridge the
-gap, and the best rule, by the radius, errs by about 0.6 %). Maps of one and of two dimensions: PCA;
-LDA, which has one for two classes; marginal Fisher analysis (MFA) without and with a Gaussian
-kernel (5 neighbours within, 10 between classes, gamma 0.5); Laplacian eigenmaps and CCDR with 12
-neighbours and β = 1. Parameters are the same in all cases, not searched for in each. The head is
-least squares with an intercept, fitted on the labelled points.
+0.15 (the circles stay separate: hardly a point is nearer to the other one) or of 0.2 (a few fill
+the gap, and the best rule, by the radius, has an error of about 0.6 %). Embeddings in one and two
+dimensions: PCA; LDA, which has one for two classes; marginal Fisher analysis (MFA) without and with
+a Gaussian kernel (5 neighbors within, 10 between classes, gamma 0.5); Laplacian eigenmaps and CCDR
+with 12 neighbors and β = 1. Parameters are the same in all cases, without a search. The
+head is least squares with an intercept, fitted on the labeled points.
 
 With {FEW} labels, as many of each class, the error is that on the other {N_POINTS - FEW} points,
-which are part of the map of the Laplacian and of CCDR. With all {N_POINTS} labelled it is that on
-{N_NEW:,} new points, placed by `transform`. No labelled point is scored. {N_DRAWS} draws; the
-picture shows the first, with the share of unlabelled points that are wrong.
-
-"Fails" is taken as an error of at least 40 %, where guessing has 50 %, and "separates" as one of at
-most 5 %. All but the statement on PCA are ours.
+which are part of the map of the Laplacian and of CCDR. With all {N_POINTS} labeled it is that on
+{N_NEW:,} new rows, embedded by `transform`. No labeled point is scored. {N_DRAWS} draws; the
+picture shows the first, with the share of unlabeled points that are wrong. "Fails" means an error
+of at least 40 %, when guessing has 50 %, and "separates" one of at most 5 %. All claims except that
+on PCA are ours.
 """
 
 
 @dataclass(frozen=True, eq=False)
 class Circles:
-    """Points of a map, those of them that are labeled, and new points."""
+    """Points of a map, which of them are labeled, and new rows."""
 
     X: Array
     y: Classes
@@ -252,8 +251,8 @@ class Circles:
         """Draw the circles of a task; few and many labels are given to the same points."""
         noise, n_labels = float(task.setting["noise"]), int(task.setting["labels"])
         seeds = np.random.default_rng([task.seed or 0, N_POINTS]).integers(2**31, size=3)
-        # Apart, since of points drawn together the new ones have the classes that the others lack,
-        # and a head without a clue would err more often than by guessing.
+        # Separately: if drawn together, the new rows have the classes that the others lack, # and a
+        # head that learned nothing would do worse than guessing.
         (X, y, _), (X_new, y_new, _) = (
             make_concentric_circles(n, noise=noise, random_state=int(seed))
             for n, seed in zip((N_POINTS, N_NEW), seeds, strict=False)
@@ -279,7 +278,7 @@ class Circles:
         return model.fit(self.X, hide_labels(self.y, self.labeled))
 
     def score(self, model: ManifoldClassifier) -> tuple[float, int]:
-        """Return the error on points without a label, and their number."""
+        """Return the error on unlabeled points, and their number."""
         hidden = ~self.labeled
         if hidden.any():
             wrong = model.transduction_[hidden] != self.y[hidden]
@@ -311,7 +310,7 @@ def run_circles(task: Task, data_home: Path | None) -> list[Measurement]:
 
 
 def judge_circles(summary: Summary) -> list[Verdict]:
-    """Judge the paper's word on PCA, and what other maps do."""
+    """Judge the paper's claim on PCA, and the other maps."""
     claims = {"PCA": "PCA does not reduce the dimension of the circles for classification"}
     claims |= {name: f"Ours: {name} fails on the circles as PCA does" for name in ("LDA", "MFA")}
     claims |= {name: f"Ours: {name} separates the circles for a linear head" for name in OTHER_MAPS}
@@ -337,7 +336,7 @@ def draw_circles(summary: Summary, data_home: Path | None = None) -> Figure:
     for row, noise in zip(panels, NOISES, strict=True):
         circles = Circles.draw(Task({"noise": noise, "labels": FEW}, 0))
         _scatter(row[0], circles, circles.X)
-        row[0].set_title(f"noise {noise:g}; {FEW} points labelled (outlined)", fontsize=11)
+        row[0].set_title(f"noise {noise:g}; {FEW} points labeled (outlined)", fontsize=11)
         for number, place, style in zip((1, 2), (0, 2.8), class_styles(2), strict=True):
             where: dict[str, Any] = {"xy": (0, place), "ha": "center", "va": "center"}
             row[0].annotate(f"class {number}", **where, color=style.text_color)

@@ -44,9 +44,8 @@ def load_alphadigits(
     gives the images, and the characters as strings (dtype object), sorted: 39 of "0" first, 39 of
     "Z" last.
 
-    The classes "0" and "O" are one and the same 39 images, in the same order, so no method can tell
-    them apart from the pixels. Two images of "0" are equal, hence two of "O", and two of "7": 1,363
-    images differ.
+    The classes "0" and "O" are the same 39 images, in the same order, so no method can separate
+    them. Two images of "0" are equal, hence two of "O", and two of "7": 1,363 images differ.
 
     The NumPy file is taken if both files are there. It is what
     `numpy.savez_compressed("binaryalphadigs.npz", X=X, y=y, classes=classes)` writes for the images

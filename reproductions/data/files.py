@@ -2,7 +2,7 @@
 
 The user has the files in one folder, given as `data_home` or by the environment variable
 LABELFOLD_DATA, plain or packed with gzip. A file is taken only if the SHA-256 of its content is the
-one expected, so that loaders need not look for faults in it.
+one expected, so loaders need not check it further.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class DataFile:
         folder = data_home or os.environ.get(DATA_VARIABLE)
         if not folder:
             raise FileNotFoundError(
-                f"{self.name}: no folder was named. Pass data_home or set the environment variable "
+                f"{self.name}: no data folder. Pass data_home or set the environment variable "
                 f"{DATA_VARIABLE}. {self.origin}"
             )
         plain = Path(folder).expanduser() / self.name
@@ -51,14 +51,14 @@ class DataFile:
             try:
                 content = gzip.decompress(content)
             except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-                raise InputError(f"{path} is no gzip file: {error}. {self.origin}") from error
+                raise InputError(f"{path} is not a gzip file: {error}. {self.origin}") from error
         if self.has_free_blanks:
             lines = (line.split() for line in content.splitlines())
             content = b"".join(b" ".join(words) + b"\n" for words in lines if words)
         found = hashlib.sha256(content).hexdigest()
         if found != self.sha256:
             raise InputError(
-                f"{path} is another file than expected: the SHA-256 of its content is {found}, "
-                f"not {self.sha256}. {self.origin}"
+                f"{path} is not the expected file: the SHA-256 of its content is {found}, not "
+                f"{self.sha256}. {self.origin}"
             )
         return content

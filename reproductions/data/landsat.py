@@ -37,7 +37,7 @@ def load_landsat(
     to 5 and 7; the data set has no class 6.
     """
     if subset not in ("all", *FILES):
-        raise InputError(f"subset={subset!r} is unknown: give 'all', 'train' or 'test'.")
+        raise InputError(f"subset={subset!r} must be 'all', 'train' or 'test'.")
     files = FILES.values() if subset == "all" else [FILES[subset]]
     lines = [line for file in files for line in file.read(data_home).decode("ascii").splitlines()]
     table = np.loadtxt(lines, dtype=np.int64, ndmin=2)

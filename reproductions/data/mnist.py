@@ -47,7 +47,7 @@ def load_mnist(
     names of the files have "mnist-" before those of the originals.
     """
     if subset not in FILES:
-        raise InputError(f"subset={subset!r} is unknown: give 'train' or 'test'.")
+        raise InputError(f"subset={subset!r} must be 'train' or 'test'.")
     images, labels = (_parse(file.read(data_home)) for file in FILES[subset])
     return images.reshape(len(images), -1), labels.astype(np.int64)
 

@@ -1,7 +1,7 @@
 """20 Newsgroups: from articles, one JSON object per line, to texts and word frequencies.
 
 The word frequencies follow Belkin and Niyogi: with c(d, w) the number of times that word w of the
-vocabulary stands in article d, x(d, w) = c(d, w) / sum over v of c(d, v).
+vocabulary occurs in article d, x(d, w) = c(d, w) / sum over v of c(d, v).
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def load_newsgroups(
     """Load the articles of 20 Newsgroups in its original version, without their headers.
 
     Returned are the bodies of the 19,997 articles, sorted by group and number, 41 of them blank,
-    and their newsgroups as strings (dtype object). An article posted to several groups stands in
-    each of them, with a different label: the articles have 19,334 different bodies.
+    and their newsgroups as strings (dtype object). An article posted to several groups is in each
+    of them, with a different label: the articles have 19,334 different bodies.
     """
     # Split as bytes: the lines of a str also end at separators that may stand inside a JSON string.
     articles = [json.loads(line) for line in FILE.read(data_home).splitlines()]
@@ -59,16 +59,16 @@ def load_newsgroups_vectorized(
     The `n_stop_words` most frequent words are left out and the next `n_words` counted. The counts
     of an article are divided by their sum, and articles without any of these words are left out.
     Returned are the frequencies, whose rows sum to 1 (19,927 rows with the default numbers), the
-    newsgroup of each row, the words that the columns count, the most frequent first, and where the
-    articles left stand among those of `load_newsgroups`, ascending.
+    newsgroup of each row, the words that the columns count, the most frequent first, and the row
+    numbers of the remaining articles in `load_newsgroups`, ascending.
 
     A word is a run of at least two of the letters a to z in the text in lower case. The frequency
-    of a word is the number of times that it stands in all the texts together; words of the same
-    frequency are ranked alphabetically.
+    of a word is how often it occurs in all texts together; words of the same frequency are ranked
+    alphabetically.
 
     Deviation: the paper reports 19,935 articles, with a "stop-list of 500 most common words" that
     it does not print. Ranking words by the number of articles that hold them instead leaves 19,930
-    articles and shares 5,303 of the 6,000 words. Words that tell groups apart, such as "god" and
+    articles and shares 5,303 of the 6,000 words. Words that separate groups, such as "god" and
     "windows", are among the 500 most frequent either way.
     """
     texts, groups = load_newsgroups(data_home=data_home)

@@ -1,4 +1,4 @@
-"""ISM Fig. 1 e to h: the roll with two classes, mapped so that a plane parts them."""
+"""ISM Fig. 1 e to h: the roll with two classes, embedded so that a plane separates them."""
 
 from __future__ import annotations
 
@@ -30,47 +30,46 @@ LEAST_RANK = "least rank"
 ANCHOR_LENGTH = "distance of the anchor from the mean, in mean edge lengths"
 SHORTFALL = "largest distance to the margin from the wrong side, in mean edge lengths"
 
-# Where a number stands for a word of the paper, this is the number; in per cent of squared
-# distances.
+# Numbers for words of the paper, in percent of squared distances.
 POSSIBLE = {"none": 0.02, "variance": 0.1}
 IMPOSSIBLE = 1.0  # what the paper's algorithm reaches "very quickly", section 4
 
 VIEWS = {"variance": (22, -66), "none": (26, -62)}  # elevation, azimuth
-SQUEEZED = 0.25  # the strip's length, which would make everything else tiny
+SQUEEZED = 0.25  # the strip's length, which would shrink everything else
 
 PROCEDURE = """
-1,500 points, their 5 nearest neighbours and two classes, as in `figure-1-unfolding`: the paper
-shows its classes in a picture only, and here they are six bands. All points are labelled. 3 draws;
+1,500 points, their 5 nearest neighbors and two classes, as in `figure-1-unfolding`: the paper
+shows its classes in a picture only, and here they are six bands. All points are labeled. 3 draws;
 the picture shows the first, at margin 0.05.
 
-ISM is `IsometricSeparationMap`. "Axes" is our form of eq. 5: the first coordinate parts the
-classes, and each point is at least the margin away from the plane where it is zero. Once the map is
-moved along that plane until a point of the second class lies on the axis, it satisfies eq. 5 with
-that point as A. Margins are ours, as eq. 5 has none; they are in mean distances between neighbours.
-Two neighbours of different classes are moved at least two margins apart. In these draws that
-stretches none of them, so that "what no map goes below" is 0.
+ISM is `IsometricSeparationMap`. "Axes" is our form of eq. 5: the first coordinate separates the
+classes, and each point is at least the margin away from the plane where it is zero. Shifted along
+that plane until a point of the second class lies on the axis, the embedding satisfies eq. 5 with
+that point as A. Margins are ours, as eq. 5 has none; they are in mean distances between neighbors.
+Two neighbors of different classes are moved at least two margins apart. In these draws that
+stretches none of them, so "what no map goes below" is 0.
 
-The tolerance is ours as well: maps strive for a root mean square error of 0.01 % on squared
-distances, for at most 20,000 steps, and the table tells what they reached. Without an objective all
-maps in 3 dimensions got there. With the variance term, which eq. 5 has, none did: about 4,480
-distances are to be kept, and 1,500 points in space have 4,494 ways to move. The paper does not say
-whether its 0.01 % and 2 % are on distances or on squared distances; they stand beside both, in the
-rows of eq. 5's objective and the smaller margin.
+The tolerance is ours as well: a root mean square error of 0.01 % on squared distances, in at most
+20,000 steps; the table shows what was reached. Without an objective all embeddings in 3 dimensions
+got there. With the variance term of eq. 5 none did: about 4,480 distances must be kept, and 1,500
+points in space have 4,494 degrees of freedom. The paper does not say whether its 0.01 % and 2 % are
+on distances or on squared distances; they are beside both, in the rows of eq. 5's objective and the
+smaller margin.
 
-"Anchors" is eq. 5 as printed, the sign of K(A, i), with K centred; the margin is in squared
-lengths, and 0 in the paper. A is the point of the second class that lies deepest in the map of axes
-at margin 0.05, from which these maps start. Margin 0 is satisfied by any map that has A at the mean
-of all points, where K(A, i) = 0 for all i. With the variance term that is what comes out, and
-nothing is parted; without an objective nothing draws A there. Any margin above 0 forbids it. In 2
-dimensions, where no map keeps all distances, signs of anchors and distances make a compromise; the
-sides of axes are held at any price.
+"Anchors" is eq. 5 as printed, the sign of K(A, i), with K centered; the margin is in squared
+lengths, and 0 in the paper. A is the point of the second class that lies deepest in the embedding
+by axes at margin 0.05, from which these start. Margin 0 is satisfied by any embedding with A at the
+mean of all points, where K(A, i) = 0 for all i. With the variance term that is the result, and
+nothing is separated; without an objective nothing pulls A there. Any margin above 0 excludes it. In
+2 dimensions, where no embedding keeps all distances, signs of anchors and distances compromise; the
+sides of axes always hold.
 
 The search takes the least rank at which `find_least_rank` comes within the tolerance, at margin
-0.05 without an objective. It tries each rank from two starts; that it fails proves nothing.
+0.05 without an objective. It tries each rank from two starts; a failure proves nothing.
 
-Two maps beside know nothing but the labels and the roll: [margin y, X] has y = ±1 as a further
-coordinate of the points and needs 4 dimensions; [margin y, arc length, height] has it beside the
-flat roll, which no method could know, and needs 3. Both part the classes by construction.
+Two comparisons use only the labels and the roll: [margin y, X] has y = ±1 as an extra coordinate of
+the points and needs 4 dimensions; [margin y, arc length, height] has it beside the flat roll, which
+no method could know, and needs 3. Both separate the classes by construction.
 
 Distances count as kept with a root mean square error of at most 0.02 % on squared distances without
 an objective and 0.1 % with the variance term, and as not kept from 1 % on.
@@ -92,7 +91,7 @@ def list_tasks(quick: bool) -> list[Task]:
 
 
 def run(task: Task, data_home: Path | None) -> list[Measurement]:
-    """Make the maps of a task, and measure them."""
+    """Compute the maps of a task, and measure them."""
     roll, name = Roll.draw(task), task.setting["map"]
     if name == ISM:
         return _run_maps(task, roll)
@@ -113,7 +112,7 @@ def _run_maps(task: Task, roll: Roll) -> list[Measurement]:
     for margin in MARGINS:
         model = rolls.separate(roll, task, margin=margin, **own)
         measured += rolls.measure_separation(model, {"normals": AXES, "margin": margin})
-    own |= {"normals": ANCHORS, "start": model.gram_factor_}
+    own |= {"normals": ANCHORS, "init": model.gram_factor_}
     for margin in ANCHOR_MARGINS:
         model = rolls.separate(roll, task, margin=margin, **own)
         setting: Setting = {"normals": ANCHORS, "margin": margin}
@@ -134,16 +133,16 @@ def _run_search(task: Task, roll: Roll) -> list[Measurement]:
     measured = []
     if search.rank is not None:
         measured.append(Measurement(search.rank, {}, LEAST_RANK, unit="choice"))
-    for trial in search.trials:
-        setting: Setting = {"rank": trial.rank, "margin": USUAL, "objective": "none"}
-        wrong = trial.certificate.separation_error
+    for rank, certificate in search.trials.items():
+        setting: Setting = {"rank": rank, "margin": USUAL, "objective": "none"}
+        wrong = certificate.separation_error
         measured.append(Measurement(wrong, setting, rolls.SEPARATION_ERROR, n_scored=len(roll.y)))
-        measured += rolls.measure_errors(asdict(trial.certificate.errors), setting)
+        measured += rolls.measure_errors(asdict(certificate.errors), setting)
     return measured
 
 
 def judge(summary: Summary) -> list[Verdict]:
-    """Judge section 4 on two classes, and what the trivial maps say of it."""
+    """Judge section 4 on two classes, and compare with the trivial maps."""
     return [
         _judge_plane(summary),
         _judge_space(summary),
@@ -205,7 +204,7 @@ def _judge_sides(summary: Summary) -> Verdict:
 
 
 def _judge_anchors(summary: Summary) -> Verdict:
-    texts, is_parted = [], []
+    texts, is_separated = [], []
     for margin in ANCHOR_MARGINS:
         for objective in OBJECTIVES:
             setting = _of(ANCHORS, 3, objective, margin)
@@ -213,19 +212,19 @@ def _judge_anchors(summary: Summary) -> Verdict:
                 mean_of(summary, measure, **setting)
                 for measure in (rolls.SEPARATION_ERROR, ANCHOR_LENGTH, SHORTFALL)
             )
-            is_parted.append(rolls.worst_separation(summary, **setting) == 0)
+            is_separated.append(rolls.worst_separation(summary, **setting) == 0)
             texts.append(
                 f"margin {margin:g}, objective {objective}: {100 * wrong:.2g} % (short of the "
                 f"margin by up to {short:.1g} edges), the anchor {length:.2g} edges from the mean"
             )
     return Verdict(
-        claim="A point of the data can be the normal: the sign of K(A, i) parts the classes",
+        claim="A point of the data can be the normal: the sign of K(A, i) separates the classes",
         paper="eq. 5, with K(A, i) of at least or at most 0",
-        found=f"wrong signs in 3 dimensions, K centred: {'; '.join(texts)}",
-        verdict=judge_all(is_parted),
+        found=f"wrong signs in 3 dimensions, K centered: {'; '.join(texts)}",
+        verdict=judge_all(is_separated),
         item=OF_THE_TEXT,
         why="Eq. 5 as printed is satisfied by any map that has A at the mean of all points, which "
-        "is what the variance term leads to. With a margin it parts the classes.",
+        "is what the variance term leads to. With a margin it separates the classes.",
     )
 
 
@@ -259,7 +258,7 @@ def _judge_trivial(summary: Summary) -> Verdict:
             + rolls.describe_errors(summary, **data)
         )
     return Verdict(
-        claim="The map keeps distances better than the labels written beside a map",
+        claim="The map keeps distances better than labels beside a map",
         paper='not in the paper: "it suffices to add one extra dimension", section 3',
         found=f"rms errors: {'; '.join(texts)}",
         verdict=judge_if(all(beats_flat + beats_data), partly=all(beats_flat)),
@@ -267,7 +266,7 @@ def _judge_trivial(summary: Summary) -> Verdict:
 
 
 def draw(summary: Summary, data_home: Path | None = None) -> Figure:
-    """Draw both maps of the first roll in space, beside them decision coordinates and spectra."""
+    """Draw both maps of the first roll in space, with decision coordinates and spectra."""
     task = Task(summary.rows[0].setting, 0)
     roll = Roll.draw(task)
     names = rolls.OBJECTIVE_NAMES
@@ -282,8 +281,8 @@ def draw(summary: Summary, data_home: Path | None = None) -> Figure:
             _draw_space(ax, model, roll, objective, by_class=row == 1)
             ax.set_title(f"{letters[column]}  ISM {names[objective]}, by {by}", y=0.98)
     left.supxlabel(
-        "The plane parts the classes. With the variance term the map is a long strip; its length "
-        f"is drawn at {100 * SQUEEZED:.0f} %."
+        "The plane separates the classes. With the variance term the map is a long strip; its "
+        f"length is drawn at {100 * SQUEEZED:.0f} %."
     )
     panels = right.subplots(3, 1, height_ratios=[1.0, 1.0, 1.1])
     for ax, (objective, model) in zip(panels, models.items(), strict=False):
@@ -297,11 +296,11 @@ def draw(summary: Summary, data_home: Path | None = None) -> Figure:
 def _draw_space(
     ax: Any, model: IsometricSeparationMap, roll: Roll, objective: str, *, by_class: bool
 ) -> None:
-    """Draw a map with its decision axis upright, and the plane that parts the classes."""
+    """Draw a map with its decision axis upright, and the plane that separates the classes."""
     places = model.gram_factor_[:, [1, 2, 0]]
     (x_low, y_low, _), (x_high, y_high, _) = places.min(axis=0), places.max(axis=0)
     corners = np.array([[x_low, x_high], [x_low, x_high]]), np.array([[y_low] * 2, [y_high] * 2])
-    ax.plot_surface(*corners, np.zeros((2, 2)), color=rolls.LINE_GREY, alpha=0.25, linewidth=0)
+    ax.plot_surface(*corners, np.zeros((2, 2)), color=rolls.LINE_GRAY, alpha=0.25, linewidth=0)
     rolls.scatter(ax, places, roll, by_class=by_class, size=9)
     elevation, azimuth = VIEWS[objective]
     ax.view_init(elev=elevation, azim=azimuth)
@@ -314,9 +313,9 @@ def _draw_space(
 
 def _draw_decision(ax: Axes, model: IsometricSeparationMap, roll: Roll) -> None:
     places = np.column_stack([roll.coordinates[:, 0], model.decision_values_])
-    ax.axhline(0, color=rolls.LINE_GREY, linewidth=1)
+    ax.axhline(0, color=rolls.LINE_GRAY, linewidth=1)
     rolls.scatter_by_class(ax, places, roll.y, size=7)
-    # Where the roll begins the second class has no points, and where it ends the first.
+    # The second class has no points at the start of the roll, the first none at its end.
     rolls.name_class(ax, 0, 0.99, 0.04, ha="right")
     rolls.name_class(ax, 1, 0.01, 0.9, ha="left")
     ax.spines[["top", "right"]].set_visible(False)
@@ -335,14 +334,14 @@ def _printed() -> tuple[Printed, ...]:
 
 SEPARATION = Entry(
     name="figure-1-separation",
-    title="The Swiss roll with two classes, mapped so that a plane parts them (panels e to h)",
+    title="The Swiss roll with two classes, separated by a plane (panels e to h)",
     procedure=PROCEDURE,
     tasks=list_tasks,
     run=run,
     judge=judge,
     printed=_printed(),
     draw=draw,
-    why="In 3 dimensions the points have hardly more ways to move than there are distances. With "
+    why="In 3 dimensions there are hardly more degrees of freedom than distances. With "
     "the variance term of eq. 5 the error stays above the printed one, without it the printed "
     "one is reached. In 2 dimensions no map keeps the distances, and ours keep them less well "
     "than the paper's.",

@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 from sklearn.decomposition import PCA
 from sklearn.manifold import Isomap
 
-from reproductions.entry import Entry, Judgement, Measurement, Task, Verdict, judge_if
+from reproductions.entry import Entry, Judgment, Measurement, Task, Verdict, judge_if
 from reproductions.ism import rolls
 from reproductions.ism.rolls import ANGLES, KEPT, NEIGHBORS, UNFOLDING_RANK, UNFOLDINGS, Roll
 from reproductions.summary import Summary
@@ -23,41 +23,40 @@ N_POINTS_QUICK = 400
 TWO_EIGENVALUES = "share of the first two eigenvalues"
 WITH_LENGTH, WITH_HEIGHT = "correlation with arc length", "correlation with height"
 
-# Where a number stands for a word of the paper, this is the number.
+# Numbers for words of the paper.
 STRIP, NEARLY_A_STRIP = 0.99, 0.95
-LOW_ERROR = 0.4  # per cent: "a very low feasibility error", section 4
+LOW_ERROR = 0.4  # percent: "a very low feasibility error", section 4
 
 PROCEDURE = """
-1,500 points and their 5 nearest neighbours, as in the paper; the points are uniform in area. The
-paper shows the two classes in a picture only; here they are six bands that take turns along the
-roll. It prints no figures for these panels (its 0.01 % and 2 % are errors of isometric separation
-maps, panels e to h, which are not made here), so the table has ours alone. 5 draws; the picture
-shows the first.
+1,500 points and their 5 nearest neighbors, as in the paper; the points are uniform in area. The
+paper shows the two classes in a picture only; here they are six alternating bands along the roll.
+It prints no figures for these panels (its 0.01 % and 2 % are errors of isometric separation maps,
+panels e to h), so the table has only ours. 5 draws; the picture shows the first.
 
 MVU is `MaximumVarianceUnfolding`, MFNU `FurthestNeighborUnfolding`, both with a Gram matrix of rank
-4 (ISM eq. 4), whose first two coordinates are the map. "Neighbours" is the paper's programme: only
-distances between neighbours are kept (to a root mean square error of 0.01 %, on squared distances).
-These are about 4,480, fewer than the 5,990 by which 1,500 points can move in 4 dimensions: loose
-spots are drawn out along the roll, and points leave the plane by a good part of the distance to
-their neighbours. "Neighbours and angles" is our addition: distances between any two neighbours of a
+4 (ISM eq. 4), whose first two coordinates are the map. "Neighbors" is the paper's program: only
+distances between neighbors are kept (to a root mean square error of 0.01 %, on squared distances).
+These are about 4,480, fewer than the 5,990 degrees of freedom of 1,500 points in 4 dimensions:
+loose spots are stretched along the roll, and points leave the plane by a good part of the distance
+to their neighbors. "Neighbors and angles" is our addition: distances between any two neighbors of a
 point are kept as well (to 0.1 %), about 8,680 in all.
 
 The paper does not say whether its errors are on distances or on squared distances: both are here.
 In 4 dimensions they count all distances that an unfolding had to keep; in 2 dimensions, for all
-maps alike, those between neighbours. Root mean squares are relative, √(Σ (found − given)² / Σ
-given²); the largest is over the edges' own relative errors.
+maps, those between neighbors. Root mean squares are relative, √(Σ (found − given)² / Σ given²); the
+largest is over the edges' own relative errors.
 
 Correlations are those of the map's two coordinates with arc length and height, after the rotation
-or reflection, without scaling, that brings the map nearest to the flat roll by least squares. The
+or reflection, without scaling, that brings it closest to the flat roll by least squares. The
 objective is the sum of squared distances from the mean for MVU, and from each point to its furthest
 one for MFNU, in the roll's units; no Gram matrix of any rank that keeps the distances exceeds it by
-more than the gap, which is an upper bound and is loose where angles are kept. Isomap (as many
-neighbours) and PCA stand beside. The line that is to part the classes is fitted by least squares to
-the very points of the map; "separable" is decided by linear programming.
+more than the gap, which is an upper bound and is loose if angles are kept. Isomap (as many
+neighbors) and PCA are for comparison. The line that should separate the classes is fitted by least
+squares to the same points; "separable" is decided by linear programming.
 
-"A strip" is taken as correlations and a share of two eigenvalues of at least 0.99, and "partly" as
-0.95. Distances count as kept with a root mean square error of at most 0.4 %, which the paper calls
-very low, in 4 dimensions and in the plane; "partly" if in 4 dimensions only.
+"A strip" means correlations and a share of two eigenvalues of at least 0.99, and "partly" 0.95.
+Distances count as kept with a root mean square error of at most 0.4 %, which the paper calls very
+low, in 4 dimensions and in the plane; "partly" if in 4 dimensions only.
 """
 
 
@@ -74,7 +73,7 @@ def list_tasks(quick: bool) -> list[Task]:
 
 
 def run(task: Task, data_home: Path | None) -> list[Measurement]:
-    """Make one map of one roll, and measure it."""
+    """Compute one map of one roll, and measure it."""
     roll, name = Roll.draw(task), str(task.setting["map"])
     if name == "Isomap":
         isomap = Isomap(n_neighbors=rolls.N_NEIGHBORS, n_components=2)
@@ -96,7 +95,7 @@ def run(task: Task, data_home: Path | None) -> list[Measurement]:
 
 
 def measure_map(embedding: rolls.Array, roll: Roll) -> list[Measurement]:
-    """Measure two coordinates: distances of neighbors, what they tell, and a line's error."""
+    """Measure two coordinates: distances of neighbors, correlations, and a line's error."""
     places = rolls.turn_onto(embedding, roll.coordinates)
     length, height = rolls.correlate(places, roll.coordinates)
     return [
@@ -108,7 +107,7 @@ def measure_map(embedding: rolls.Array, roll: Roll) -> list[Measurement]:
 
 
 def judge(summary: Summary) -> list[Verdict]:
-    """Judge what the paper says of its panels, and what keeping angles changes."""
+    """Judge what the paper says about its panels, and what keeping angles changes."""
     return [
         Verdict(
             claim="MVU and MFNU unfold the roll into a strip",
@@ -116,8 +115,8 @@ def judge(summary: Summary) -> list[Verdict]:
             found=f"{_describe_strips(summary, NEIGHBORS)}; Isomap: "
             + _correlations(summary, map="Isomap"),
             verdict=_judge_strips(summary, NEIGHBORS),
-            why="Fewer distances are kept than the points can move by, so that loose spots are "
-            "drawn out. With angles kept as well the strip comes out whole.",
+            why="Fewer distances are kept than there are degrees of freedom, so loose spots are "
+            "stretched. With angles kept as well the strip is complete.",
         ),
         Verdict(
             claim="With angles kept as well they unfold it into a strip",
@@ -147,7 +146,7 @@ def _correlations(summary: Summary, **setting: str) -> str:
     )
 
 
-def _judge_strips(summary: Summary, kept: str) -> Judgement:
+def _judge_strips(summary: Summary, kept: str) -> Judgment:
     least = min(
         rolls.mean_of(summary, measure, map=name, kept=kept)
         for name in UNFOLDINGS
@@ -203,7 +202,7 @@ def _judge_classes(summary: Summary) -> Verdict:
     return Verdict(
         claim="In the unfolded roll the classes are not linearly separable",
         paper="text and picture",
-        found=f"a straight line parts them in {100 * np.mean(separable):.0f} % of the maps; "
+        found=f"a straight line separates them in {100 * np.mean(separable):.0f} % of the maps; "
         f"errors of a least-squares line: {'; '.join(texts)}",
         verdict=judge_if(max(separable) == 0),
     )
@@ -212,7 +211,7 @@ def _judge_classes(summary: Summary) -> Verdict:
 def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     """Draw the first roll and the spectra above, and below the maps of both unfoldings."""
     roll = Roll.draw(Task({"points": summary.values_of("points")[0]}, 0))
-    # A row for each of KEPT, the paper's program first.
+    # One row per entry of KEPT, the paper's program first.
     models = [[rolls.unfold(roll.X, name, kept, 0) for name in UNFOLDINGS] for kept in KEPT]
     figure = Figure(figsize=(14.0, 10.6), dpi=100, layout="constrained")
     above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=[5.0, 6.0])[:, 0]
@@ -240,21 +239,21 @@ def draw(summary: Summary, data_home: Path | None = None) -> Figure:
             length, height = rolls.correlate(places, roll.coordinates)
             ax.set_title(title + ("" if by_class else f": r = {length:.3f} and {height:.3f}"))
     below.supxlabel(
-        "arc length. Maps are turned, not scaled, onto the flat roll (grey outline); "
-        "r: correlations with arc length and height."
+        "arc length. Maps are rotated, not scaled, onto the flat roll (gray outline); r: "
+        "correlations with arc length and height."
     )
     below.supylabel("height")
     return figure
 
 
 def _draw_map(ax: Axes, places: rolls.Array, roll: Roll, *, by_class: bool) -> None:
-    """Draw a map that was turned onto the flat roll, whose outline lies behind it."""
+    """Draw a map rotated onto the flat roll, with the roll's outline behind it."""
     length, height = roll.coordinates.max(axis=0)
-    ax.add_patch(Rectangle((0, 0), length, height, fill=False, color=rolls.LIGHT_GREY, zorder=0))
+    ax.add_patch(Rectangle((0, 0), length, height, fill=False, color=rolls.LIGHT_GRAY, zorder=0))
     rolls.scatter(ax, places, roll, by_class=by_class, size=9)
     if by_class:
         for value in (0, 1):
-            # The classes take turns along the roll: the first point of each is in its first band.
+            # The classes alternate along the roll: the first point of each is in its first band.
             start = roll.coordinates[roll.y == value, 0].min()
             rolls.name_class(ax, value, start, height + 1, transform=ax.transData)
     ax.set_aspect("equal")

@@ -1,4 +1,4 @@
-"""ISM Fig. 5: a curve of two classes, folded about a straight line, or parted by a curve."""
+"""ISM Fig. 5: a curve of two classes, folded about a straight line, or separated by a curve."""
 
 from __future__ import annotations
 
@@ -22,19 +22,18 @@ N_POINTS, N_DRAWS, N_DRAWS_QUICK = 150, 10, 3
 N_STRETCHES = 4
 EXTENT, HEIGHT = 3 * np.pi, 2.0  # one and a half waves
 DATA, SVM = "the curve as it is", "Gaussian SVM"
-KEPT = 0.4  # per cent: "a very low feasibility error", section 4
+KEPT = 0.4  # percent: "a very low feasibility error", section 4
 LINE = "#4A4A4A"
 
 PROCEDURE = """
-The paper's drawing is a sketch; here it is made from results. The curve is one and a half waves of
-a sine in the plane, 150 points evenly along it but for some jitter, and its classes take turns in
-four equal stretches, so that no straight line parts them. ISM is `IsometricSeparationMap` in 2
-dimensions, all points labelled, with 6 neighbours, margin 0.1 and no objective: with the variance
-term the curve would be drawn out along the line until the folds could hardly be seen. Its tolerance
-is 0.1 % on squared distances. The support vector machine has a Gaussian kernel of scikit-learn's
-default width and a penalty of 100,000. 10 draws; the picture shows the first. Distances count as
-kept with a root mean square error of at most 0.4 % on squared distances, which the paper calls very
-low.
+The paper's drawing is a sketch; here it is computed. The curve is one and a half waves of a sine in
+the plane, 150 points evenly along it with some jitter, and its classes alternate in four equal
+stretches, so no straight line separates them. ISM is `IsometricSeparationMap` in 2 dimensions, all
+points labeled, with 6 neighbors, margin 0.1 and no objective: with the variance term the curve
+would be stretched along the line until the folds could hardly be seen. Its tolerance is 0.1 % on
+squared distances. The support vector machine has a Gaussian kernel of scikit-learn's default width
+and a penalty of 100,000. 10 draws; the picture shows the first. Distances count as kept with a root
+mean square error of at most 0.4 % on squared distances, which the paper calls very low.
 """
 
 
@@ -44,7 +43,7 @@ def list_tasks(quick: bool) -> list[Task]:
 
 
 def draw_curve(seed: int | None) -> tuple[Array, Classes]:
-    """Draw points along a wave, one in the middle of each of equal pieces, and their classes."""
+    """Draw points along a wave, one in the middle of each of equal stretches, and their classes."""
     x = np.linspace(0, EXTENT, 20_001)
     wave = np.column_stack([x, HEIGHT * np.sin(x)])
     lengths = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(wave, axis=0), axis=1)))
@@ -55,7 +54,7 @@ def draw_curve(seed: int | None) -> tuple[Array, Classes]:
 
 
 def fold(X: Array, y: Classes, seed: int | None) -> IsometricSeparationMap:
-    """Map the curve into the plane so that the first axis parts the classes."""
+    """Embed the curve in the plane so that the first axis separates the classes."""
     model = IsometricSeparationMap(
         2, margin=0.1, objective="none", n_neighbors=6, rank=2, random_state=seed
     )
@@ -65,12 +64,12 @@ def fold(X: Array, y: Classes, seed: int | None) -> IsometricSeparationMap:
 
 
 def bend(X: Array, y: Classes) -> SVC:
-    """Part the points, where they are, by a curve, letting no avoidable error pass."""
+    """Separate the points, where they are, by a curve without avoidable errors."""
     return SVC(C=1e5, gamma="scale").fit(X, y)
 
 
 def run(task: Task, data_home: Path | None) -> list[Measurement]:
-    """Part one draw in both ways."""
+    """Separate one draw in both ways."""
     X, y = draw_curve(task.seed)
     wrong = float(np.mean(bend(X, y).predict(X) != y))
     return [
@@ -81,22 +80,22 @@ def run(task: Task, data_home: Path | None) -> list[Measurement]:
 
 
 def judge(summary: Summary) -> list[Verdict]:
-    """Judge what the caption says of both."""
-    parted = mean_of(summary, SEPARABLE, map=DATA)
+    """Judge what the caption says about both."""
+    separated = mean_of(summary, SEPARABLE, map=DATA)
     wrong, by_curve = (rolls.worst_separation(summary, map=name) for name in (ISM, SVM))
-    is_parted = wrong == 0 and parted == 0
+    is_separated = wrong == 0 and separated == 0
     is_kept = mean_of(summary, rolls.SQUARED, map=ISM) <= KEPT
     return [
         Verdict(
             claim="ISM picks a straight line and folds the points around it",
             paper="drawing",
             found=f"worst separation error {100 * wrong:.2g} %, rms error of distances "
-            f"{rolls.describe_errors(summary, map=ISM)}; a straight line parts the curve as it is "
-            f"in {100 * parted:.0f} % of the draws",
-            verdict=judge_if(is_parted and is_kept, partly=is_parted),
+            f"{rolls.describe_errors(summary, map=ISM)}; a straight line separates the curve as "
+            f"it is in {100 * separated:.0f} % of the draws",
+            verdict=judge_if(is_separated and is_kept, partly=is_separated),
         ),
         Verdict(
-            claim="An SVM keeps the points fixed and finds a curve that parts them",
+            claim="An SVM keeps the points fixed and finds a curve that separates them",
             paper="drawing",
             found=f"worst error of a Gaussian SVM on these points {100 * by_curve:.2g} %",
             verdict=judge_if(by_curve == 0, by_curve < 0.05),
@@ -112,7 +111,7 @@ def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     top = figure.add_subplot(grid[0, 1:3])
     left, right = figure.add_subplot(grid[1, :2]), figure.add_subplot(grid[1, 2:])
     for ax, places in ((top, X), (left, fold(X, y, 0).gram_factor_[:, ::-1]), (right, X)):
-        ax.plot(*places.T, color=rolls.LIGHT_GREY, linewidth=1, zorder=0)
+        ax.plot(*places.T, color=rolls.LIGHT_GRAY, linewidth=1, zorder=0)
         rolls.scatter_by_class(ax, places, y, size=22)
         ax.set_aspect("equal")
         ax.margins(0.06)
@@ -122,7 +121,7 @@ def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     left.set_title("ISM: the straight line is given, and the curve folds around it")
     left.set_ylabel("decision coordinate")
     _draw_boundary(right, bend(X, y))
-    right.set_title("Gaussian SVM: the points are given, and a curve parts them")
+    right.set_title("Gaussian SVM: the points are given, and a curve separates them")
     return figure
 
 
@@ -136,7 +135,7 @@ def _draw_boundary(ax: Axes, machine: SVC) -> None:
 
 FIGURE_5 = Entry(
     name="figure-5",
-    title="A curve of two classes, folded about a line or parted by a curve",
+    title="A curve of two classes, folded about a line or separated by a curve",
     procedure=PROCEDURE,
     tasks=list_tasks,
     run=run,

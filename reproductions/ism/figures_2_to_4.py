@@ -1,4 +1,4 @@
-"""ISM Figs 2 to 4: three classes on the roll, in bands and at random, mapped to 12 dimensions."""
+"""ISM Figs. 2 to 4: three classes on the roll, in bands and at random, in 12 dimensions."""
 
 from __future__ import annotations
 
@@ -32,47 +32,46 @@ UNFOLDED, MVU = "[margin y, MVU]", "MVU"
 UNFOLDING_STEPS = 5000  # in 1 or 2 dimensions no map keeps the distances
 SHARES = {count: f"share of the first {count} eigenvalues" for count in (2, 4, 8)}
 
-# Where a number stands for a word of the paper, this is the number.
+# Numbers for words of the paper.
 RICH = 0.9  # at most so much of the sum in the first two eigenvalues
-PRINTED_ERRORS = {BANDS: 0.1, RANDOM: 0.4}  # per cent
+PRINTED_ERRORS = {BANDS: 0.1, RANDOM: 0.4}  # percent
 PRINTED_WRONG = {BANDS: 0.0, RANDOM: 0.0017}
 
 COMMON = """
-All points are labelled. ISM is `IsometricSeparationMap` with one decision axis a class, +1 inside
+All points are labeled. ISM is `IsometricSeparationMap` with one decision axis per class, +1 inside
 and -1 outside, as in `figure-1-separation`; for three classes the paper has three anchors. Margins
 and the tolerance (0.01 % on squared distances, at most 20,000 steps) are ours. 3 draws; the picture
-shows the first at the larger margin. The paper's figures stand beside the rows of eq. 5's
-objective, the variance, and the smaller margin.
+shows the first at the larger margin. The paper's figures are beside the rows of eq. 5's objective,
+the variance, and the smaller margin.
 
 Three hyperplanes and the three dimensions of the roll are 6, and the paper's maps have 12: the map
-[margin y, X], with y = ±1 for each hyperplane, parts any classes there without knowing anything, so
-that at a small margin a small error says little. It stands beside for every margin, and so does
+[margin y, X], with y = ±1 for each hyperplane, separates any classes there without learning
+anything, so at a small margin a small error means little. It is listed for every margin, and so is
 [margin y, arc length, height] with the flat roll, in 5 dimensions. At margin 0.3 and with 4 or 5
-dimensions neither [margin y, X] nor an isometric map is to be had. There the table has ISM without
+dimensions neither [margin y, X] nor an isometric map is possible. There the table has ISM without
 an objective beside [margin y, MVU], where MVU is the unsupervised map of the 1 or 2 dimensions that
-are left (5,000 steps). "What no map goes below" is the error that stretching neighbours of
-different classes to their distance across the margins causes by itself, in any number of
-dimensions. ISM strives for 1.5 times that.
+are left (5,000 steps). "What no map goes below" is the error that stretching neighbors of different
+classes to their distance across the margins causes by itself, in any number of dimensions. The goal
+of ISM is 1.5 times that.
 
-The spectrum is that of the centred Gram matrix; the share of the first 12 eigenvalues is 100 % by
-construction. "Rich" is taken as at most 90 % in the first two, which hold all of the flat roll;
-"partly" if that is so without an objective only. MVU, rank 4 and its first two coordinates, is that
-of `figure-1-unfolding`.
+The spectrum is that of the centered Gram matrix; the share of the first 12 eigenvalues is 100 % by
+construction. "Rich" means at most 90 % in the first two, which hold all of the flat roll; "partly"
+if that is so only without an objective. MVU, rank 4 and its first two coordinates, is that of
+`figure-1-unfolding`.
 """
 
 PROCEDURE_2 = f"""
-1,500 points and their 5 nearest neighbours, as in the paper. The paper shows the classes in a
-picture only; here three classes take turns in six bands. At margins 0.001 and 0.05 no neighbours
+1,500 points and their 5 nearest neighbors, as in the paper. The paper shows the classes in a
+picture only; here three classes alternate in six bands. At margins 0.001 and 0.05 no neighbors
 are closer than the margins ask for. The right part of Fig. 3 is the spectrum of these maps.
 {COMMON}"""
 
 PROCEDURE_4 = f"""
-1,500 points and their 5 nearest neighbours, as in the paper. Each point draws one of three classes,
-so that two thirds of all neighbours differ. The paper has 0.16 % of the points on a wrong side in
-the text and 0.17 % in the caption. The closest neighbours of different classes allow for margins of
+1,500 points and their 5 nearest neighbors, as in the paper. Each point draws one of three classes,
+so two thirds of all neighbors differ. The paper has 0.16 % of the points on a wrong side in the
+text and 0.17 % in the caption. The closest neighbors of different classes allow margins of
 0.002, 0.002 and 0.017 in the three draws: at margin 0.01 no map keeps all distances in two of them.
-The left part of Fig. 3 is the spectrum of these maps.
-{COMMON}"""
+The left part of Fig. 3 is the spectrum of these maps. {COMMON}"""
 
 
 def list_tasks(classes: str, quick: bool) -> list[Task]:
@@ -102,7 +101,7 @@ def list_tasks(classes: str, quick: bool) -> list[Task]:
 
 
 def run(task: Task, data_home: Path | None) -> list[Measurement]:
-    """Make one map of one roll, and measure it."""
+    """Compute one map of one roll, and measure it."""
     roll, name = Roll.draw(task), task.setting["map"]
     if name == MVU:
         unfolded = rolls.unfold(roll.X, MVU, rolls.NEIGHBORS, task.seed)
@@ -142,7 +141,7 @@ def _unfold_to(roll: Roll, n_dimensions: int, seed: int | None) -> rolls.Array:
 
 
 def judge(summary: Summary) -> list[Verdict]:
-    """Judge what the captions of Figs 2 to 4 say, and what simpler maps do."""
+    """Judge the captions of Figs. 2 to 4, and compare with simpler maps."""
     (classes,) = (str(value) for value in summary.values_of("classes"))
     of_its_figure = [
         _judge_unfolding(summary),
@@ -163,13 +162,13 @@ def _of_rank_12(objective: str, margin: float) -> Setting:
 
 def _judge_unfolding(summary: Summary) -> Verdict:
     error = summary.row(rolls.LINE_ERROR, map=MVU).estimate
-    parted = mean_of(summary, rolls.SEPARABLE, map=MVU)
+    separated = mean_of(summary, rolls.SEPARABLE, map=MVU)
     return Verdict(
         claim="After unfolding with MVU the classes are not linearly separable",
         paper="caption and picture",
-        found=f"a straight line parts {100 * parted:.0f} % of the classes from the others; "
+        found=f"a straight line separates {100 * separated:.0f} % of the classes from the others; "
         f"error of least squares {format_estimate(error)}",
-        verdict=judge_if(parted == 0, parted < 1),
+        verdict=judge_if(separated == 0, separated < 1),
     )
 
 
@@ -177,7 +176,7 @@ def _judge_sides(summary: Summary, classes: str) -> Verdict:
     worst = rolls.worst_separation(summary, map=ISM, rank=RANK)
     correct = 100 * (1 - PRINTED_WRONG[classes])
     return Verdict(
-        claim="In 12 dimensions 3 hyperplanes part the classes",
+        claim="In 12 dimensions 3 hyperplanes separate the classes",
         paper=f"{correct:.4g} % of the points on their sides",
         found=f"{100 * (1 - worst):.4g} % in the worst of all draws, margins and objectives",
         verdict=judge_if(worst <= PRINTED_WRONG[classes]),
@@ -194,7 +193,7 @@ def _judge_distances(summary: Summary, classes: str) -> Verdict:
             errors = rolls.describe_errors(summary, **setting)
             texts.append(f"margin {margin}, objective {objective}: {errors}")
     return Verdict(
-        claim="Distances of neighbours are kept",
+        claim="Distances of neighbors are kept",
         paper=f"{printed} % root mean square error",
         found="; ".join(texts),
         verdict=judge_all(is_kept),
@@ -284,8 +283,8 @@ def draw(summary: Summary, data_home: Path | None = None) -> Figure:
     for ax, (objective, name) in zip(panels, rolls.OBJECTIVE_NAMES.items(), strict=True):
         model = rolls.separate(roll, task, rank=RANK, margin=margin, objective=objective)
         spectra[name] = model.spectrum_
-        ax.axhline(0, color=rolls.LINE_GREY, linewidth=1)
-        ax.axvline(0, color=rolls.LINE_GREY, linewidth=1)
+        ax.axhline(0, color=rolls.LINE_GRAY, linewidth=1)
+        ax.axvline(0, color=rolls.LINE_GRAY, linewidth=1)
         rolls.scatter_by_class(ax, model.decision_values_[:, :2], roll.y, size=9)
         ax.set_title(f"ISM in {RANK} dimensions, {name}")
         ax.set(xlabel="decision coordinate of class 1", ylabel="decision coordinate of class 2")

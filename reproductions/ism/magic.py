@@ -1,4 +1,4 @@
-"""What the MAGIC experiments of ISM run: draws, features, maps and support vector machines."""
+"""The MAGIC experiments of ISM: draws, features, maps and support vector machines."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 
 SCORE = "score"
 BEST_CASE, CROSS_VALIDATED = "best case", "cross-validated"
-FEATURES = RAW, STANDARDISED, QUANTILE = "raw", "standardised", "quantile"
+FEATURES = RAW, STANDARDIZED, QUANTILE = "raw", "standardized", "quantile"
 HARD, SOFT = "hard", "soft"
 MAPS = {HARD: RAW, SOFT: QUANTILE}  # the paper's and ours, with their features
 DISTANCE_ERROR = "rms error of squared distances, in %"
@@ -58,10 +58,10 @@ class Magic:
 
     def features(self, kind: str) -> Array:
         """Return all rows in one kind of features, made without any label."""
-        if kind == STANDARDISED:
+        if kind == STANDARDIZED:
             return np.asarray(StandardScaler().fit_transform(self.X))
         if kind == QUANTILE:
-            # Of all rows: beyond 10,000 it would draw some of them, without a seed.
+            # Of all rows: above 10,000 it would draw some of them, without a seed.
             sizes = {"n_quantiles": min(N_QUANTILES, len(self.X)), "subsample": len(self.X)}
             return np.asarray(QuantileTransformer(**sizes).fit_transform(self.X))
         return self.X
@@ -89,13 +89,13 @@ def make_map(labels: str, **parameters: Any) -> IsometricSeparationMap:
     """Return a separation map: the paper's with hard labels, ours with soft ones."""
     own: dict[str, Any] = {"margin": 0.3}
     if labels == SOFT:
-        own = {"margin": 0.5, "label_penalty": 0.1, "start": "ridge"}
+        own = {"margin": 0.5, "label_weight": 0.1, "init": "ridge"}
     common = {"n_components": 1, "objective": "none", "tol": 0.01, "random_state": 0}
     return IsometricSeparationMap(**{**common, **own, **parameters})
 
 
 def fit_quietly(model: Any, *data: Any) -> Any:
-    """Fit a model whose limit of steps may end it early: the table shows the errors."""
+    """Fit a model that may run out of steps: the table shows the errors."""
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         return model.fit(*data)
 
@@ -130,9 +130,9 @@ def search_map(
 
 
 def unfold(draw: Magic) -> list[Measurement]:
-    """Unfold all rows in 5 dimensions, in at most ten minutes."""
-    model = MaximumVarianceUnfolding(5, rank=5, max_iter=3000, max_time=600, random_state=0)
-    fit_quietly(model, draw.features(STANDARDISED))
+    """Unfold all rows in 5 dimensions, in at most 3,000 steps."""
+    model = MaximumVarianceUnfolding(5, rank=5, max_iter=3000, random_state=0)
+    fit_quietly(model, draw.features(STANDARDIZED))
     error = 100 * model.certificate_.errors.rms_squared
     return [Measurement(error, {}, DISTANCE_ERROR, unit="number")]
 
@@ -141,7 +141,7 @@ def map_with_one_neighbor(draw: Magic) -> list[Measurement]:
     """Map all rows, all of them labeled, each with its nearest neighbor only."""
     model = make_map(HARD, n_neighbors=1, margin=0.001, rank=12, tol=1e-3)
     with warnings.catch_warnings(action="ignore"):  # of bridges; the table shows the errors
-        model.fit(draw.features(STANDARDISED), draw.y)
+        model.fit(draw.features(STANDARDIZED), draw.y)
     return measure_certificate(model)
 
 
@@ -150,7 +150,7 @@ def learn_kernel(draw: Magic, model: IsometricSeparationMap) -> list[Measurement
     n, (map_score, *_) = draw.n_labeled, measure_map(draw, QUANTILE, model)
     K = model.gram_factor_ @ model.gram_factor_.T
     machine = SVC(kernel="precomputed").fit(K[:n, :n], draw.y[:n])
-    # The scores from which separation maps begin with start="ridge".
+    # The scores from which separation maps begin with init="ridge".
     X, sides = draw.features(QUANTILE), np.where(draw.y[:n] == model.classes_[1], 1.0, -1.0)
     size = float(np.sum(np.var(X[:n], axis=0))) * n / X.shape[1]
     ridge = RidgeCV(alphas=np.logspace(-4, 2, 13) * size).fit(X[:n], sides)

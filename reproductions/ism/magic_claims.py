@@ -1,4 +1,4 @@
-"""What ISM concludes from its MAGIC tables, what ours say to that, and their picture."""
+"""What ISM concludes from its MAGIC tables, checked on ours, and their picture."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from scipy.stats import spearmanr
 from reproductions.curves import OKABE_ITO, new_figure
 from reproductions.entry import OF_THE_TEXT, Setting, Verdict, judge_if
 from reproductions.ism import magic
-from reproductions.ism.magic import BEST_CASE, HARD, MAPS, QUANTILE, RAW, SOFT, STANDARDISED
+from reproductions.ism.magic import BEST_CASE, HARD, MAPS, QUANTILE, RAW, SOFT, STANDARDIZED
 from reproductions.summary import Summary, SummaryRow
 from reproductions.tables import format_estimate
 
 CLEAR, SLIGHT = 0.5, 0.2  # of a rank correlation
 SOURCES = {HARD: "text, section 5", SOFT: "not in the paper, whose labels are hard"}
 KERNELS = ("linear", "Gaussian", "polynomial")
-COLORS = {RAW: OKABE_ITO[0], STANDARDISED: OKABE_ITO[2], QUANTILE: OKABE_ITO[5]}
+COLORS = {RAW: OKABE_ITO[0], STANDARDIZED: OKABE_ITO[2], QUANTILE: OKABE_ITO[5]}
 
 
 def judge(
@@ -29,13 +29,13 @@ def judge(
 ) -> list[Verdict]:
     """Judge what the paper concludes from a table of maps and one of machines, as far as run.
 
-    `printed` has the best scores of both, and `why` says why their order does not come out.
+    `printed` has the best scores of both, and `why` says why their order is not reproduced.
     """
     of_maps = [
         *_judge_machines(summary, *printed, why),
         *_judge_linear(summary, why),
         *_judge_growth(summary, "dimension", "The score grows with the dimension"),
-        *_judge_growth(summary, "neighbors", "The score grows with the neighbours k"),
+        *_judge_growth(summary, "neighbors", "The score grows with the neighbors k"),
     ]
     return [
         *(replace(verdict, item=items[0]) for verdict in of_maps),
@@ -45,7 +45,7 @@ def judge(
 
 
 def _judge_machines(summary: Summary, of_map: float, of_machine: float, why: str) -> list[Verdict]:
-    """Judge maps against support vector machines, as the paper's tables do and honestly."""
+    """Judge maps against support vector machines, as in the paper's tables and cross-validated."""
     is_above = of_map > of_machine
     word = "more" if is_above else "less"
     verdict = _compare(
@@ -61,7 +61,7 @@ def _judge_machines(summary: Summary, of_map: float, of_machine: float, why: str
         _best(summary, part="grid", labels=SOFT),
         _best(summary, part="machines", choice=BEST_CASE),
     )
-    for features in (STANDARDISED, QUANTILE):
+    for features in (STANDARDIZED, QUANTILE):
         claim = "Cross-validated, a map scores more than a Gaussian machine on"
         verdicts += _compare(
             f"{claim} {features} features",
@@ -74,7 +74,7 @@ def _judge_machines(summary: Summary, of_map: float, of_machine: float, why: str
 def _compare(
     claim: str, first: SummaryRow | None, second: SummaryRow | None, *, is_above: bool = True
 ) -> list[Verdict]:
-    """Judge whether a map scores more than a machine, or less, where both were run."""
+    """Judge whether a map scores more than a machine, or less, if both were run."""
     if first is None or second is None:
         return []
     agrees = (first.estimate.mean > second.estimate.mean) == is_above
@@ -88,15 +88,14 @@ def _judge_kernels(summary: Summary) -> Iterator[Verdict]:
         (
             "raw features",
             {"features": RAW},
-            "The scales of the raw columns differ by orders of magnitude, so that to a Gaussian of "
-            "the paper's widths no two rows are near, and it answers the larger class for nearly "
-            "all. The paper says nothing of scaling.",
+            "The scales of the raw columns differ by orders of magnitude, so to a Gaussian of "
+            "the paper's widths no two rows are near, and it predicts the larger class for "
+            "nearly all. The paper does not mention scaling.",
         ),
         (
             "any features",
             {},
-            "With columns brought to one scale, all kinds of machines score about as much with "
-            "50 labels.",
+            "With columns on one scale, all kinds of machines score about the same with 50 labels.",
         ),
     )
     for reading, features, why in readings:
@@ -164,22 +163,22 @@ def _judge_growth(summary: Summary, name: str, claim: str) -> Iterator[Verdict]:
 
 
 def _judge_text(summary: Summary) -> Iterator[Verdict]:
-    """Judge what the text says of training, of one neighbor, of unfolding and of K as a kernel."""
+    """Judge what the text says about training, one neighbor, unfolding and K as a kernel."""
     if sides := summary.rows_with(magic.WRONG_SIDE, part="grid", labels=HARD):
         worst = max(max(row.values.values()) for row in sides)
         yield Verdict(
-            claim="Labelled points all lie on their sides",
+            claim="Labeled points all lie on their sides",
             paper="always zero training error, section 3",
             found=f"at most {100 * worst:.2g} % on the wrong side, over {len(sides)} cells",
             verdict=judge_if(worst == 0),
         )
-    for row in summary.rows_with(magic.DISTANCE_ERROR, part="one neighbour"):
+    for row in summary.rows_with(magic.DISTANCE_ERROR, part="one neighbor"):
         error = max(row.values.values())
-        worst = max(summary.row(magic.WRONG_SIDE, part="one neighbour").values.values())
+        worst = max(summary.row(magic.WRONG_SIDE, part="one neighbor").values.values())
         yield Verdict(
-            claim="With one neighbour a map that separates always exists",
+            claim="With one neighbor a map that separates always exists",
             paper="text, section 3",
-            found=f"all 1,000 labelled: {100 * worst:.2g} % on the wrong side, squared distances "
+            found=f"all 1,000 labeled: {100 * worst:.2g} % on the wrong side, squared distances "
             f"kept to {error:.2g} % in the worst draw",
             verdict=judge_if(worst == 0 and error <= 0.1),
         )
@@ -188,7 +187,7 @@ def _judge_text(summary: Summary) -> Iterator[Verdict]:
         yield Verdict(
             claim="MVU reduces MAGIC to 5 dimensions",
             paper="text, section 5, of the whole data set",
-            found=f"rank 5, 5 neighbours: squared distances kept to {error:.2g} %",
+            found=f"rank 5, 5 neighbors: squared distances kept to {error:.2g} %",
             verdict=judge_if(error <= 1, error <= 5),
         )
     if rows := _scores(summary, part="kernel"):
@@ -197,7 +196,7 @@ def _judge_text(summary: Summary) -> Iterator[Verdict]:
         listed = {"K as kernel": machine, "side of the map": side, "ridge": scores["ridge"]}
         is_close = bool(np.isclose(machine.mean, side.mean, atol=0.02))
         yield Verdict(
-            claim="The learnt K serves as the kernel of a support vector machine",
+            claim="The learned K serves as the kernel of a support vector machine",
             paper="abstract",
             found="; ".join(f"{name} {format_estimate(score)}" for name, score in listed.items()),
             verdict=judge_if(machine.mean >= side.mean or is_close),
@@ -224,13 +223,13 @@ def _describe(row: SummaryRow) -> str:
 
 
 def draw(summary: Summary, data_home: Path | None = None) -> Figure:
-    """Draw maps to the left and machines to the right, on one scale; the paper as diamonds."""
+    """Draw maps on the left and machines on the right, on one scale; the paper as diamonds."""
     figure = new_figure(2, width=7.0)
     maps, machines = figure.axes
     machines.sharey(maps)
     _draw_maps(maps, summary)
     _draw_machines(machines, summary)
-    maps.set_ylabel("score on rows without a label, %")
+    maps.set_ylabel("score on unlabeled rows, %")
     for ax in figure.axes:
         ax.legend(frameon=False, loc="lower right", fontsize=9)
     return figure
@@ -248,7 +247,7 @@ def _draw_maps(ax: Axes, summary: Summary) -> None:
         _draw_row(ax, len(names), row, COLORS[QUANTILE], "", marker="s")
         names.append("chosen")
     ax.set_xticks(range(len(names)), names, rotation=60, ha="right")
-    ax.set_xlabel("neighbours, dimension; chosen by cross-validation")
+    ax.set_xlabel("neighbors, dimension; chosen by cross-validation")
     ax.set_title("Separation maps; diamonds: the paper", fontsize=11)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from reproductions.entry import Entry, Measurement, Printed, Task
 from reproductions.ism import magic
-from reproductions.ism.magic import FEATURES, HARD, MAPS, QUANTILE, RAW, SOFT, STANDARDISED, Magic
+from reproductions.ism.magic import FEATURES, HARD, MAPS, QUANTILE, RAW, SOFT, STANDARDIZED, Magic
 from reproductions.ism.magic_claims import draw, judge
 
 Scores = dict[int, dict[int, float]]  # by neighbors and dimension
@@ -88,49 +88,49 @@ MANY = Plan(
         "polynomial": (1.0, 2.0, 3.0, 5.0, 8.0),
     },
     penalties=(1.0, 10.0),
-    choices={"margin": [0.4, 0.6, 0.8], "label_penalty": [0.03, 0.1]},
+    choices={"margin": [0.4, 0.6, 0.8], "label_weight": [0.03, 0.1]},
     machines={"Gaussian": {"C": [1.0, 10.0], "gamma": [0.1, 0.5, 2.0]}},
-    soft={"margin": 0.6, "label_penalty": 0.03},
+    soft={"margin": 0.6, "label_weight": 0.03},
 )
-N_QUICK = 1_000, 500  # labeled and scored, in the place of MANY
+N_QUICK = 1_000, 500  # labeled and scored, instead of MANY
 
 PROCEDURE_FEW = """
 Each of 10 draws takes 1,000 rows of MAGIC and labels 50; scores are shares of right classes among
 the other 950, as in the paper, which has one draw. Intervals are over draws.
 
-"hard" is the paper's programme on raw features: any map that keeps the distances to the k nearest
-neighbours and has all labels on their side, without the variance term, by a margin of 0.3 mean edge
+"hard" is the paper's program on raw features: any map that keeps the distances to the k nearest
+neighbors and has all labels on their side, without the variance term, by a margin of 0.3 mean edge
 lengths. "soft" is ours: each feature is replaced by its rank among the 1,000 (quantiles, without
-any label), labels that distances pull against may give way (`label_penalty=0.1`, margin 0.5), and
-the solver begins from the data turned along a ridge score. These settings of ours were found on
-other draws of MAGIC. The solver stops at an error of squared distances of 1 %, or after 300 steps.
+any label), labels that distances pull against may give way (`label_weight=0.1`, margin 0.5), and
+the solver starts from the data rotated along a ridge score. We chose these settings on other draws
+of MAGIC. The solver stops at an error of squared distances of 1 %, or after 300 steps.
 
 "best case" reads the table as the paper does: the best cell by test labels. "cross-validated"
-chooses among 15, 20 and 25 neighbours, in 12 dimensions, by five-fold cross-validation on the 50
+chooses among 15, 20 and 25 neighbors, in 12 dimensions, by five-fold cross-validation on the 50
 labels.
 
 Support vector machines have the kernels and parameters of the paper's Table 2, γ of exp(-γ |x -
 y|²) for the Gaussian and (x·y / s + 1)^p for polynomials, s the rows' mean square (1 in SVM-light,
 with which powers of raw features overflow), each with the best C from 0.01 to 100 by test labels;
 the cross-validated ones choose C and the parameter on the 50 labels.
-"K as kernel" gives the matrix K that a soft map learnt (20 neighbours, 12 dimensions) to a support
+"K as kernel" gives the matrix K that a soft map learned (20 neighbors, 12 dimensions) to a support
 vector machine with C = 1. "Ridge" is the start of that map by itself.
 
-"one neighbour": k = 1 and all 1,000 labelled, margin 0.001 (the paper has none). "Unfolded" is
-maximum variance unfolding of the 1,000 standardised points to rank 5, with 5 neighbours; the paper
-says so of the whole data set.
+"one neighbor": k = 1 and all 1,000 labeled, margin 0.001 (the paper has none). "Unfolded" is
+maximum variance unfolding of the 1,000 standardized points to rank 5, with 5 neighbors; the paper
+reports this for the whole data set.
 """
 
 
 PROCEDURE_MANY = """
-12,080 rows of MAGIC are labelled and 6,340 others scored, as in the paper; as its numbers are 600
+12,080 rows of MAGIC are labeled and 6,340 others scored, as in the paper; since its numbers are 600
 short of the data set, the rows are drawn at random. The paper's grids are run on one draw, where
 the 6,340 rows give the interval; choices by cross-validation on three draws.
 
-"hard" and "soft" are as in Tables 1 and 2, but soft maps have a margin of 0.6 and a label penalty
-of 0.03, found on another draw; both stop after 90 steps or at an error of squared distances of 1 %.
-"cross-validated" chooses among margins of 0.4, 0.6 and 0.8 and penalties of 0.03 and 0.1, with 12
-neighbours in 12 dimensions, by three folds of the 12,080 labels. Support vector machines, with
+"hard" and "soft" are as in Tables 1 and 2, but soft maps have a margin of 0.6 and a label weight of
+0.03, chosen on another draw; both stop after 90 steps or at an error of squared distances of 1 %.
+"cross-validated" chooses among margins of 0.4, 0.6 and 0.8 and label weights of 0.03 and 0.1, with
+12 neighbors in 12 dimensions, by three folds of the 12,080 labels. Support vector machines, with
 kernels as there, have the better C of 1 and 10 by test labels, and at most 50,000 steps, which raw
 features can exhaust; the cross-validated Gaussian machine chooses C among 1 and 10 and γ among 0.1,
 0.5 and 2 by three folds. "Unfolded" is as in Tables 1 and 2, on all 18,420 rows and for at most ten
@@ -139,9 +139,9 @@ minutes.
 
 
 def list_few(quick: bool) -> list[Task]:
-    """List the cells of Table 1, and one task for each other part, draw by draw."""
+    """List the cells of Table 1, and one task for each other method, draw by draw."""
     settings = _list_cells(TABLE_1, quick, (10, 12))
-    settings += [{"part": part} for part in ("kernel", "unfolded", "one neighbour")]
+    settings += [{"part": part} for part in ("kernel", "unfolded", "one neighbor")]
     for features in FEATURES:
         settings += [{"part": p, "features": features} for p in ("machines", "machine chosen")]
     settings += [] if quick else [{"part": "chosen", "labels": SOFT, "features": QUANTILE}]
@@ -152,14 +152,14 @@ def list_few(quick: bool) -> list[Task]:
 def list_many(quick: bool) -> list[Task]:
     """List the choices on all draws, and the cells of Table 3 and the machines on one."""
     choices: list[dict[str, Any]] = [{"part": "chosen", "labels": SOFT, "features": QUANTILE}]
-    choices += [{"part": "machine chosen", "features": f} for f in (STANDARDISED, QUANTILE)]
+    choices += [{"part": "machine chosen", "features": f} for f in (STANDARDIZED, QUANTILE)]
     seeds = range(1 if quick else MANY.n_draws)
     tried = [(setting, seed) for seed in seeds for setting in choices]
     others = _list_cells(TABLE_3, quick, (12, 30))
     others += [{"part": "machines", "features": features} for features in FEATURES]
-    others += [{"part": "unfolded", "features": STANDARDISED}]
+    others += [{"part": "unfolded", "features": STANDARDIZED}]
     tried += [(setting, 0) for setting in others]
-    size = {"labelled": N_QUICK[0] if quick else MANY.n_labeled}
+    size = {"labeled": N_QUICK[0] if quick else MANY.n_labeled}
     return [Task({**size, **setting}, seed) for setting, seed in tried]
 
 
@@ -179,10 +179,10 @@ def _cell(labels: str, neighbors: int, dimension: int) -> dict[str, Any]:
 
 
 def run(task: Task, data_home: Path | None) -> list[Measurement]:
-    """Run one part of one draw."""
+    """Run one method on one draw."""
     setting: dict[str, Any] = {"features": "", **task.setting}
-    plan = MANY if "labelled" in setting else FEW
-    n_labeled = setting.get("labelled", plan.n_labeled)
+    plan = MANY if "labeled" in setting else FEW
+    n_labeled = setting.get("labeled", plan.n_labeled)
     n_scored = plan.n_scored if n_labeled == plan.n_labeled else N_QUICK[1]
     draw = Magic.draw(n_labeled, n_scored, plan.first_seed + (task.seed or 0), data_home)
     part, features = setting["part"], setting["features"]
@@ -241,7 +241,7 @@ FEW_LABELS = Entry(
     draw=draw,
     needs_data=True,
     why="Gaussian machines score less here than printed: to them no two rows of raw features are "
-    "near, and they answer the larger class for nearly all. Linear and polynomial machines "
+    "near, and they predict the larger class for nearly all. Linear and polynomial machines "
     "and the maps score more than printed. The paper has one draw of 50 labels, and here "
     "there are ten.",
 )
@@ -257,11 +257,11 @@ MANY_LABELS = replace(
         judge,
         items=("Table 3", "Table 4"),
         printed=(0.81, 0.8328),
-        why="Maps of 12 neighbours score a point or two less here than printed, and with that "
-        "about as much as the linear machine; why is not known.",
+        why="Maps of 12 neighbors score a point or two less here than printed, about as much "
+        "as the linear machine; the reason is not known.",
     ),
-    printed=_printed(TABLE_3, TABLE_4, {"labelled": MANY.n_labeled}),
-    why="On raw features the linear kernel exhausts its steps, and Gaussian machines answer the "
-    "larger class for nearly all rows. Maps of 12 neighbours score a point or two less than "
-    "printed; why is not known.",
+    printed=_printed(TABLE_3, TABLE_4, {"labeled": MANY.n_labeled}),
+    why="On raw features the linear kernel runs out of steps, and Gaussian machines predict the "
+    "larger class for nearly all rows. Maps of 12 neighbors score a point or two less than "
+    "printed; the reason is not known.",
 )

@@ -1,4 +1,4 @@
-"""The roll of ISM Figs 1 to 4 and its maps: how they are made, measured, judged and drawn."""
+"""The roll of ISM Figs. 1 to 4 and its maps: computed, measured, judged and drawn."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ UNFOLDINGS: dict[str, type[Unfolding]] = {
     "MFNU": FurthestNeighborUnfolding,
 }
 # Which distances an unfolding keeps, and how well: rms relative error of squared ones.
-NEIGHBORS, ANGLES = "neighbours", "neighbours and angles"
+NEIGHBORS, ANGLES = "neighbors", "neighbors and angles"
 KEPT = {NEIGHBORS: 1e-4, ANGLES: 1e-3}
 
 ISM, TRIVIAL, FLAT = "ISM", "[margin y, X]", "[margin y, arc length, height]"
 OBJECTIVES = ("none", "variance")
-TOLERANCE = 1e-4  # rms error of squared distances that maps strive for: the paper's 0.01 %
+TOLERANCE = 1e-4  # goal for the rms error of squared distances: the paper's 0.01 %
 STEPS, STEPS_QUICK = 20_000, 500
 
 ERRORS = {
@@ -59,9 +59,9 @@ SEPARATION_ERROR = "separation error"
 LINE_ERROR, SEPARABLE = "error of a straight line", "separable by a straight line"
 
 MARKERS = "ovs"
-GREY, LINE_GREY, LIGHT_GREY = "#6E6E6E", "#8C8C8C", "#BDBDBD"
+GRAY, LINE_GRAY, LIGHT_GRAY = "#6E6E6E", "#8C8C8C", "#BDBDBD"
 OBJECTIVE_NAMES = {"variance": "with the variance term", "none": "without an objective"}
-SPECTRUM_COLORS = (OKABE_ITO[0], OKABE_ITO[5], GREY)
+SPECTRUM_COLORS = (OKABE_ITO[0], OKABE_ITO[5], GRAY)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +115,7 @@ def append_sides(roll: Roll, margin: float, coordinates: Array) -> Array:
 
 
 def turn_onto(embedding: Array, coordinates: Array) -> Array:
-    """Rotate, reflect and shift a map, without scaling, to be nearest to the coordinates."""
+    """Rotate, reflect and shift a map, without scaling, to be closest to the coordinates."""
     center = coordinates.mean(axis=0)
     centered = embedding - embedding.mean(axis=0)
     rotation, _ = orthogonal_procrustes(centered, coordinates - center)
@@ -123,7 +123,7 @@ def turn_onto(embedding: Array, coordinates: Array) -> Array:
 
 
 def correlate(places: Array, coordinates: Array) -> tuple[float, float]:
-    """Return the correlations of a turned map's coordinates with arc length and height."""
+    """Return the correlations of a rotated map's coordinates with arc length and height."""
     length, height = (float(np.corrcoef(places[:, i], coordinates[:, i])[0, 1]) for i in (0, 1))
     return length, height
 
@@ -153,7 +153,7 @@ def distance_errors(X: Array, places: Array) -> dict[str, float]:
 
 
 def measure_errors(errors: Mapping[str, float], setting: Setting) -> list[Measurement]:
-    """Return errors of distances in per cent, as numbers: shares would be rounded too much."""
+    """Return distance errors in percent, as numbers: shares would be rounded too much."""
     return [
         Measurement(100 * errors[name], setting, measure, unit="number")
         for name, measure in ERRORS.items()
@@ -175,18 +175,20 @@ def measure_separation(model: IsometricSeparationMap, setting: Setting) -> list[
 def measure_appended(
     roll: Roll, margin: float, coordinates: Array, setting: Setting
 ) -> list[Measurement]:
-    """Measure a map that has the sides beside coordinates which know nothing of classes."""
+    """Measure a map with the sides beside coordinates that do not depend on the classes."""
     places = append_sides(roll, margin, coordinates)
     return measure_errors(distance_errors(roll.X, places), setting)
 
 
 def measure_lines(embedding: Array, y: Classes) -> list[Measurement]:
-    """Measure how well straight lines part the classes in a map."""
+    """Measure how well straight lines separate the classes in a map."""
     predicted = LeastSquaresClassifier().fit(embedding, y).predict(embedding)
-    parted = [is_separable(embedding, (y == value).astype(int)) for value in _positive_classes(y)]
+    separated = [
+        is_separable(embedding, (y == value).astype(int)) for value in _positive_classes(y)
+    ]
     return [
         Measurement(float(np.mean(predicted != y)), {}, LINE_ERROR, n_scored=len(y)),
-        Measurement(float(np.mean(parted)), {}, SEPARABLE),
+        Measurement(float(np.mean(separated)), {}, SEPARABLE),
     ]
 
 
@@ -202,7 +204,7 @@ def describe_errors(summary: Summary, **setting: str | int | float) -> str:
 
 
 def errs_less(summary: Summary, first: Setting, second: Setting) -> bool:
-    """Return whether a map errs less than another, on distances and on squared ones."""
+    """Return whether a map has smaller errors than another, on distances and on squared ones."""
     return all(
         mean_of(summary, name, **first) < mean_of(summary, name, **second) for name in RMS_ERRORS
     )
@@ -238,7 +240,7 @@ def draw_roll(ax: Any, roll: Roll, *, by_class: bool) -> None:
 
 
 def name_class(ax: Any, value: int, x: float, y: float, *, n_classes: int = 2, **text: Any) -> None:
-    """Write the name of a class in its color, at a place given as shares of the axes."""
+    """Write the name of a class in its color, at a position given as shares of the axes."""
     write = getattr(ax, "text2D", ax.text)
     color = class_styles(n_classes)[value].text_color
     text = {"transform": ax.transAxes, "color": color, "fontweight": "bold", **text}

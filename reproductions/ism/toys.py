@@ -38,20 +38,20 @@ PENALTIES = (0.1, 1.0, 10.0, 100.0)
 WIDTHS = (0.3, 1.0, 3.0)  # gamma, in units of scikit-learn's default
 
 PROCEDURE = """
-The paper says nothing of these experiments but that ISM "obviously behaves better than SVM", in "a
+The paper says only that ISM "obviously behaves better than SVM", in "a
 trivial and not a fair comparison". Here the half-moons are scikit-learn's, 200 points with noise of
 0.05 (20 draws), and the roll has 1,500 points and two classes, its inner and its outer half (10
-draws). One point of each class, drawn at random, is labelled; errors are on all others.
+draws). One point of each class, drawn at random, is labeled; errors are on all others.
 
-ISM is `IsometricSeparationMap` at the library's defaults: 5 neighbours, margin 0.3, rank as needed,
-0.1 % on squared distances. The graph of the half-moons falls apart and is joined by its shortest
-bridges. With two labels the map starts from shortest paths along the graph, and the nearest label
-by such a path is a rule of its own; its row tells what of ISM's success is the graph's.
+ISM is `IsometricSeparationMap` at the library's defaults: 5 neighbors, margin 0.3, rank as needed,
+0.1 % on squared distances. The graph of the half-moons is disconnected and gets bridges. With two
+labels the map starts from shortest paths along the graph, and the nearest label by such a path is a
+rule of its own; its row shows how much of ISM's success is due to the graph.
 
 The machines are scikit-learn's `SVC` at its defaults, and in the best case, which is the least
-error on the very points that are scored, over penalties of 0.1 to 100 and three widths. With one
-label a class it makes no difference: any such machine, linear or Gaussian, parts the points halfway
-between the two labels. "Better" is a difference below zero with its whole 80 % interval.
+error on the scored points, over penalties of 0.1 to 100 and three widths. With one label per class
+it makes no difference: any such machine, linear or Gaussian, separates the points halfway between
+the two labels. "Better" is a difference whose whole 80 % interval is below zero.
 """
 
 
@@ -143,7 +143,7 @@ def judge(summary: Summary) -> list[Verdict]:
 
 
 def _compare(summary: Summary, toy: str, rule: str, other: str) -> tuple[bool, str]:
-    """Return whether a rule errs less than another, and the difference in words."""
+    """Return whether a rule has a smaller error than another, and the difference in words."""
     gap = paired_difference(summary.row(toy=toy, rule=rule), summary.row(toy=toy, rule=other))
     return gap.ends[1] < 0, format_difference(gap)
 
@@ -157,7 +157,7 @@ def _judge_toy(summary: Summary, toy: str) -> Verdict:
         is_better.append(is_less)
         texts.append(f"{name} {format_estimate(errors[name])}, {difference}")
     return Verdict(
-        claim=f"With one label a class ISM errs less than SVMs: {toy}",
+        claim=f"With one label per class ISM has a smaller error than SVMs: {toy}",
         paper='"obviously behaves better", without figures',
         found=f"{'; '.join(texts)}; best SVM {format_estimate(errors[best])}",
         verdict=judge_all(is_better),
@@ -172,7 +172,7 @@ def _judge_paths(summary: Summary, toys: list[str]) -> Verdict:
             is_better.append(is_less)
             texts.append(f"{toy}, {name} {difference}")
     return Verdict(
-        claim="ISM errs less than the nearest label by shortest path, from which it starts",
+        claim="ISM has a smaller error than the nearest label by shortest path, its start",
         paper="not in the paper",
         found=f"differences of errors: {'; '.join(texts)}",
         verdict=judge_all(is_better),
@@ -180,7 +180,7 @@ def _judge_paths(summary: Summary, toys: list[str]) -> Verdict:
 
 
 def draw(summary: Summary, data_home: Path | None = None) -> Figure:
-    """Draw both toys of the first draw as they are, by an SVM and by ISM."""
+    """Draw both toys of the first draw: true classes, by an SVM, and by ISM."""
     figure = Figure(figsize=(14.0, 5.2), dpi=100, layout="constrained")
     panels = figure.subplots(2, 3, sharex="row", sharey="row", height_ratios=[2.2, 1.0])
     sizes = {row.setting["toy"]: row.setting["points"] for row in summary.rows}
@@ -198,7 +198,7 @@ def draw(summary: Summary, data_home: Path | None = None) -> Figure:
                 ax.plot(*place, "*", color=style.color, **star)
             error = "" if labels is toy.y else f": error {100 * toy.error(labels):.1f} %"
             ax.set(title=title + error, aspect="equal", xticks=[], yticks=[])
-            ax.spines[:].set_color(rolls.LIGHT_GREY)
+            ax.spines[:].set_color(rolls.LIGHT_GRAY)
     panels[1, 0].set_xlabel("arc length")
     panels[1, 0].set_ylabel("height")
     return figure
@@ -206,7 +206,7 @@ def draw(summary: Summary, data_home: Path | None = None) -> Figure:
 
 TOYS = Entry(
     name="toys",
-    title="Half-moons and a roll with one label a class (section 5)",
+    title="Half-moons and a roll with one label per class (section 5)",
     procedure=PROCEDURE,
     tasks=list_tasks,
     run=run,

@@ -1,4 +1,4 @@
-"""Belkin and Niyogi, "Using manifold structure for partially labelled classification", 2002."""
+"""Belkin and Niyogi, "Using manifold structure for partially labeled classification", 2002."""
 
 from reproductions.entry import NO_NUMBERS, Item, Paper
 from reproductions.lapclass.figure_1 import FIGURE_1
@@ -7,7 +7,7 @@ from reproductions.lapclass.figure_3 import FIGURE_3
 
 PAPER = Paper(
     name="lapclass",
-    citation="M. Belkin and P. Niyogi, Using manifold structure for partially labelled "
+    citation="M. Belkin and P. Niyogi, Using manifold structure for partially labeled "
     "classification, NIPS 2002.",
     entries=(FIGURE_1, FIGURE_2, FIGURE_3),
     items=(

@@ -1,4 +1,4 @@
-"""Errors against the number of labelled points, as in Figs. 2 and 3: rows, order and picture.
+"""Errors against the number of labeled points, as in Figs. 2 and 3: rows, order and picture.
 
 A claim whose rows are missing, as in a quick run, is left out.
 """
@@ -17,7 +17,7 @@ from reproductions.tables import format_difference, format_value
 Rows = dict[int, SummaryRow]  # by the number of labels
 Style = tuple[Setting, str, str]  # a curve: the setting of its rows, its name and its color
 
-LEAST = 0.1  # per cent; logarithms have no place for a curve that ends without an error
+LEAST = 0.1  # percent; a curve that ends without an error has no logarithm
 ERRORS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100)
 NUMBERS = (20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000)
 
@@ -31,7 +31,7 @@ def rows_by_labels(summary: Summary, **setting: str | int | float) -> Rows:
 def judge_order(
     claim: str, paper: str, less: Rows, more: Rows, *, reading: str = "", why: str = ""
 ) -> Iterator[Verdict]:
-    """Judge whether the first errs less than the second for all numbers of labels they share."""
+    """Judge whether the first has smaller errors than the second at all shared label counts."""
     shared = [labels for labels in less if labels in more]
     if not shared:
         return
@@ -50,7 +50,7 @@ def draw_panels(summary: Summary, panels: Mapping[str, Sequence[Style]]) -> Figu
     figure = new_figure(len(panels), width=7.6, height=5.6)
     errors = []
     for ax, (title, styles) in zip(figure.axes, panels.items(), strict=True):
-        ax.set(xlabel="labelled points", ylabel="error on unlabelled points, %")
+        ax.set(xlabel="labeled points", ylabel="error on unlabeled points, %")
         ax.set(xscale="log", yscale="log")
         ax.minorticks_off()
         ax.set_title(title, fontsize=12)

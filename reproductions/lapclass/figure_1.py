@@ -31,18 +31,18 @@ GRAPH: dict[str, Any] = {"n_neighbors": 8, "weights": "binary", "normalization":
 N_EIGENVECTORS = 3  # the constant, and the two coordinates of the map
 
 RATIO = "distance to the nearest circle over that to the nearest plus"
-NEAREST_IS_PLUS = "the nearest labelled point in the plane is a plus"
+NEAREST_IS_PLUS = "the nearest labeled point in the plane is a plus"
 BETWEEN = "in the map it lies between two pluses"
 LABELED_PLUS = "the Laplacian classifier labels it plus"
-OTHERS = "error on all unlabelled points"
-EQUALLY_NEAR = 1.25  # largest ratio of distances, either way, that leaves it open who is nearer
+OTHERS = "error on all unlabeled points"
+EQUALLY_NEAR = 1.25  # largest ratio of distances, either way, that leaves open which is nearer
 ALMOST_ALL = 0.9  # of the draws
 TITLES = (
     "1  Two classes on a curve",
-    '2  Labelled points, and "?"',
-    f"3  {N_UNLABELED} unlabelled points",
+    '2  Labeled points, and "?"',
+    f"3  {N_UNLABELED} unlabeled points",
     "4  Ideal representation: a circle by arc length",
-    '5  Labelled points and "?" in the Laplacian map',
+    '5  Labeled points and "?" in the Laplacian map',
     "6  All points in the Laplacian map",
 )
 
@@ -50,13 +50,13 @@ PROCEDURE = """
 The paper shows its curve in a picture only. Here it is `make_closed_curve`, the outline of a ribbon
 rolled up into a double spiral: each class is one long side of it, "+" or "o", half a unit from the
 other, and the next turn is half a unit away too. 510 points, uniform in arc length; one of them in
-every fifth of each side is labelled, five of each class, and 500 are not.
-"?" is, among the unlabelled points in the middle half of the side of "+", the one whose nearest "+"
-and nearest "o" are most nearly at the same distance, so that it is undecided in the plane by
+every fifth of each side is labeled, five of each class, and 500 are not.
+"?" is, among the unlabeled points in the middle half of the side of "+", the one whose nearest "+"
+and nearest "o" are most nearly at the same distance, so it is undecided in the plane by
 construction.
 
-Graph as in the paper's section 3: 8 neighbours, binary weights, unnormalised Laplacian. "Between
-two pluses": the labelled points next to "?" on its two sides, by the angle around the middle of the
+Graph as in the paper's section 3: 8 neighbors, binary weights, unnormalized Laplacian. "Between
+two pluses": the labeled points next to "?" on its two sides, by the angle around the middle of the
 two-dimensional map, are both "+". The classifier uses three eigenvectors, the constant and the
 map's two coordinates; 20 % of ten labels would be two.
 """
@@ -77,7 +77,7 @@ class Curve:
         return np.asarray(LaplacianEigenmaps(2, **GRAPH).fit(self.X).embedding_)
 
     def rows_of(self, value: int) -> NDArray[np.intp]:
-        """Return the labelled rows of a class."""
+        """Return the labeled rows of a class."""
         return self.labeled[self.y[self.labeled] == value]
 
     def ratio(self) -> float:
@@ -91,7 +91,7 @@ def list_tasks(quick: bool) -> list[Task]:
 
 
 def draw_curve(task: Task) -> Curve:
-    """Draw the points of a task, the labelled ones and "?"."""
+    """Draw the points of a task, the labeled ones and "?"."""
     seed = task.seed or 0
     X, y, coordinates = make_closed_curve(
         N_UNLABELED + 2 * PER_CLASS, n_half_turns=N_HALF_TURNS, width=WIDTH, random_state=seed
@@ -111,7 +111,7 @@ def draw_curve(task: Task) -> Curve:
 def distance_ratios(X: NDArray[np.float64], curve: Curve) -> NDArray[np.float64]:
     """Return for all points the distance to the nearest circle over that to the nearest plus."""
     to_plus, to_circle = (cdist(X, X[curve.rows_of(value)]).min(axis=1) for value in (PLUS, CIRCLE))
-    # A labelled point is at distance 0 from itself.
+    # A labeled point is at distance 0 from itself.
     return np.maximum(to_circle, 1e-12) / np.maximum(to_plus, 1e-12)
 
 
@@ -130,14 +130,14 @@ def run(task: Task, data_home: Path | None) -> list[Measurement]:
     }
     measurements = [Measurement(ratio, measure=RATIO, unit="number")]
     measurements += [Measurement(float(fact), measure=name) for name, fact in facts.items()]
-    for rule, found in (("nearest labelled point", curve.y[nearest]), ("Laplacian", labels)):
+    for rule, found in (("nearest labeled point", curve.y[nearest]), ("Laplacian", labels)):
         error = float(np.mean(found[hidden] != curve.y[hidden]))
         measurements.append(Measurement(error, {"rule": rule}, OTHERS, n_scored=len(hidden)))
     return measurements
 
 
 def is_between(embedding: NDArray[np.float64], curve: Curve) -> bool:
-    """Tell whether both labelled points next to "?" around the map are pluses."""
+    """Return whether both labeled points next to "?" around the map are pluses."""
     angle = np.arctan2(*(embedding - embedding.mean(axis=0)).T)
     ahead = (angle[curve.labeled] - angle[curve.question]) % (2 * np.pi)
     neighbors = curve.labeled[[ahead.argmin(), ahead.argmax()]]
@@ -145,18 +145,18 @@ def is_between(embedding: NDArray[np.float64], curve: Curve) -> bool:
 
 
 def judge(summary: Summary) -> list[Verdict]:
-    """Judge what the paper reads off its panels."""
+    """Judge the paper's claims about its panels."""
     ratios = list(summary.row(RATIO).values.values())
     plain, laplacian = (
         format_estimate(summary.row(OTHERS, rule=rule).estimate)
-        for rule in ("nearest labelled point", "Laplacian")
+        for rule in ("nearest labeled point", "Laplacian")
     )
     between, plus = (summary.row(measure).estimate.mean for measure in (BETWEEN, LABELED_PLUS))
     judged = (
         (
-            '"?" cannot be told confidently from the labelled points alone',
+            '"?" cannot be told confidently from the labeled points alone',
             f"the nearest circle is {min(ratios):.2f} to {max(ratios):.2f} times as far as "
-            f"the nearest plus; the nearest labelled point is a plus in "
+            f"the nearest plus; the nearest labeled point is a plus in "
             f"{100 * summary.row(NEAREST_IS_PLUS).estimate.mean:.0f} % of the draws",
             judge_if(max(max(ratios), 1 / min(ratios)) <= EQUALLY_NEAR),
         ),
@@ -167,8 +167,8 @@ def judge(summary: Summary) -> list[Verdict]:
         ),
         (
             'There it "can easily be identified" as "+"',
-            f"labelled so by the classifier in {100 * plus:.0f} % of the draws; "
-            f"error on all unlabelled points {laplacian}, of the nearest labelled point {plain}",
+            f"labeled so by the classifier in {100 * plus:.0f} % of the draws; "
+            f"error on all unlabeled points {laplacian}, of the nearest labeled point {plain}",
             judge_if(plus >= ALMOST_ALL, plus > 0.5),
         ),
     )

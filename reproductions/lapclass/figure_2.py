@@ -1,4 +1,4 @@
-"""LAPCLASS Fig. 2: errors on MNIST against the number of labelled points."""
+"""LAPCLASS Fig. 2: errors on MNIST against the number of labeled points."""
 
 from __future__ import annotations
 
@@ -26,55 +26,54 @@ from reproductions.tables import format_difference, format_estimate, format_valu
 ALL, MANY, FEW = 60_000, 10_000, 1_000
 LABELS = (20, 50, 100, 500, 1_000, 5_000, 10_000)
 MORE_LABELS = (*LABELS, 20_000)  # for the baseline
-MOST_PENALISED = 1_000
+MOST_PENALIZED = 1_000
 ALPHAS = (0.2, 0.99)  # the default of LabelSpreading, and the usual value of its authors
 ALMOST_ALL = 0.9
 N_COMPONENTS = 100
 SHARED, GROUP = 10_000, 5  # four different subsets of 10,000 in 20 draws
 
-# Where a number stands for a word of the paper, this is the number.
+# Numbers for words of the paper.
 NEARLY, PARTLY_NEARLY = 1.25, 1.5  # times as many errors
 CLOSE = 0.01
 MUCH = 0.7  # "improvements sometimes exceeding 70 %"
 
 PROCEDURE = """
 The 60,000 training images of MNIST as their first 100 principal components; random subsets of
-10,000 and 1,000 of them. 8 neighbours, binary weights, the unnormalised Laplacian, as many
-eigenvectors as 20 % of the labelled points. 20 draws, 10 from 9,000 labels on; labelled points are
-drawn whatever their class, and errors are those on all other points. A draw has the same labelled
-points in its subsets of 1,000 and 10,000; there are 20 different ones of the former and four of the
-latter. Those among all 60,000 are drawn apart. Eigenvectors are computed once for each set of
-points, for the largest number of labels, and the first of them serve the smaller ones. Neighbours
-are exact.
+10,000 and 1,000 of them. 8 neighbors, binary weights, the unnormalized Laplacian, as many
+eigenvectors as 20 % of the labeled points. 20 draws, 10 from 9,000 labels on; labeled points are
+drawn regardless of class, and errors are on all other points. A draw has the same labeled points in
+its subsets of 1,000 and 10,000; there are 20 different ones of the former and four of the latter.
+Those among all 60,000 are drawn separately. Eigenvectors are computed once for each set of points,
+for the largest number of labels, and the first of them serve the smaller ones. Neighbors are exact.
 
-The baseline is the vote of the k nearest labelled points, k from 1 to 10. "best k" has the least
-mean error, chosen with the answers known, as the paper's "best k-NN" must have been: a best case.
-"k by leave-one-out" is chosen in each draw on the labelled points.
+The baseline is the vote of the k nearest labeled points, k from 1 to 10. "best k" has the least
+mean error, chosen with the answers, as the paper's "best k-NN" must have been: a best case.
+"k by leave-one-out" is chosen in each draw on the labeled points.
 
-Beyond the paper, on the 60,000 points and the same draws:
+Not in the paper, on the 60,000 points and the same draws:
 
 - "penalty chosen": `LaplacianClassifier(penalty="auto")`, with at least 100 eigenvectors and a
-  penalty on rough functions that is chosen by the leave-one-out error on the labelled points.
-- geodesic: the class of the nearest labelled point, measured along the edges of the same graph; the
+  penalty on rough functions chosen by the leave-one-out error on the labeled points.
+- geodesic: the class of the nearest labeled point, measured along the edges of the same graph; the
   paper's introduction sets this rule aside as potentially unstable.
 - LabelSpreading of scikit-learn on the weights of the same graph, with its default of 30 rounds at
   most, for its default α = 0.2 and for α = 0.99. With the latter the 30 rounds are not enough for
   its own criterion, but more of them raise its error.
 
-"Nearly as well" is taken as at most a quarter more errors, "partly" as at most half more; "close"
-as one percentage point. Where errors are compared, an order holds if the 80 % interval of the
-difference, draw by draw, excludes zero.
+"Nearly as well" means at most a quarter more errors, "partly" at most half more; "close" means one
+percentage point. An order of errors holds if the 80 % interval of the difference, draw by draw,
+excludes zero.
 """
 
 
 def list_tasks(quick: bool) -> list[Task]:
-    """List one task for each size and rule, since the draws of a rule share costly work."""
+    """List one task for each size and rule, since the draws of a rule share expensive work."""
     tasks = [
         Task({"points": size, "rule": rule})
         for size in (FEW, MANY, ALL)
         for rule in (LAPLACIAN, NEAREST)
     ]
-    tasks += [Task({"points": size, "labelled": "almost all"}) for size in (FEW, MANY)]
+    tasks += [Task({"points": size, "labeled": "almost all"}) for size in (FEW, MANY)]
     tasks += [Task({"points": ALL, "rule": rule}) for rule in (GEODESIC, SPREADING)]
     if quick:
         return [task for task in tasks if task.setting["points"] != ALL][:-1]
@@ -84,7 +83,7 @@ def list_tasks(quick: bool) -> list[Task]:
 def run(task: Task, data_home: Path | None) -> list[Measurement]:
     """Measure the errors of one rule for all numbers of labels, or of two for almost all labels."""
     size = int(task.setting["points"])
-    if "labelled" in task.setting:
+    if "labeled" in task.setting:
         numbers: tuple[int, ...] = (round(ALMOST_ALL * size),)
         return [
             *_measure(NEAREST, size, numbers, data_home, {"rule": NEAREST}),
@@ -106,9 +105,9 @@ def _measure(
     for sample in samples:
         graph = rules.make_model().build_graph(sample.X)
         if rule == LAPLACIAN:
-            penalised = tuple(number for number in numbers if number <= MOST_PENALISED)
+            penalized = tuple(number for number in numbers if number <= MOST_PENALIZED)
             measurements += rules.measure_laplacian(
-                sample, graph, numbers, setting=setting, penalised=penalised
+                sample, graph, numbers, setting=setting, penalized=penalized
             )
             continue
         for number in numbers:
@@ -183,10 +182,10 @@ def draw(summary: Summary, data_home: Path | None = None) -> Figure:
 
 
 def _compare_sizes(laplacian: dict[int, Rows]) -> Iterator[Verdict]:
-    """Judge for every size and the next smaller one whether more unlabelled points help."""
+    """Judge for every size and the next smaller one whether more unlabeled points help."""
     for large, small in pairwise(sorted(laplacian, reverse=True)):
         yield from judge_order(
-            "More unlabelled points help",
+            "More unlabeled points help",
             "consistently improves",
             laplacian[large],
             laplacian[small],
@@ -199,7 +198,7 @@ def _compare_sizes(laplacian: dict[int, Rows]) -> Iterator[Verdict]:
 def _compare_rules(summary: Summary, laplacian: Rows, chosen: Rows) -> Iterator[Verdict]:
     """Judge the rules that the paper does not measure."""
     yield from judge_order(
-        "The Laplacian classifier errs less than the geodesic rule",
+        "The Laplacian classifier has a smaller error than the geodesic rule",
         "not in the paper, which calls the latter potentially unstable",
         laplacian,
         rows_by_labels(summary, points=ALL, rule=GEODESIC),
@@ -210,7 +209,10 @@ def _compare_rules(summary: Summary, laplacian: Rows, chosen: Rows) -> Iterator[
         rivals[f"LabelSpreading, {alpha}"] = rows
     for name, rows in rivals.items():
         yield from judge_order(
-            f"With a chosen penalty it errs less than {name}", "not in the paper", chosen, rows
+            f"With a chosen penalty it has a smaller error than {name}",
+            "not in the paper",
+            chosen,
+            rows,
         )
 
 
@@ -227,7 +229,7 @@ def _nearly_as_good(laplacian: Rows, nearest: Rows, honest: Rows, chosen: Rows) 
         + _with_penalty(chosen, 100),
         verdict=judge_if(factor <= NEARLY, factor <= PARTLY_NEARLY),
         why="The paper has curves and no numbers; up to a quarter more errors count as nearly as "
-        "well. With a chosen penalty the classifier errs less than k-NN with 5,000 labels.",
+        "well. With a chosen penalty its error is smaller than that of k-NN with 5,000 labels.",
     )
 
 
@@ -243,8 +245,8 @@ def _slightly_better(laplacian: Rows, nearest: Rows, honest: Rows, chosen: Rows)
         f"{_labels_needed(nearest, laplacian[500].estimate.mean)} labels"
         + _with_penalty(chosen, 500),
         verdict=judge_below(gaps[0]),
-        why="The paper has curves and no numbers. The two are within half a point of each other "
-        "here, and nearly level with a chosen penalty.",
+        why="The paper has curves and no numbers. Here the two are within half a point of each "
+        "other, and nearly level with a chosen penalty.",
     )
 
 
@@ -269,7 +271,7 @@ def _almost_all_labeled(laplacian: dict[int, Rows], nearest: dict[int, Rows]) ->
             if labels > size // 2 and labels in nearest[size]:
                 gap = paired_difference(rows[labels], nearest[size][labels])
                 yield Verdict(
-                    claim="With almost all labelled it is close to k-NN",
+                    claim="With almost all labeled it is close to k-NN",
                     reading=f"{labels:,} of {size:,}",
                     paper="close to that of k-NN",
                     found=f"{format_estimate(rows[labels].estimate)}, best k-NN "
@@ -281,7 +283,7 @@ def _almost_all_labeled(laplacian: dict[int, Rows], nearest: dict[int, Rows]) ->
 def _with_penalty(chosen: Rows, labels: int) -> str:
     if labels not in chosen:
         return ""
-    return f". With a chosen penalty it errs by {format_estimate(chosen[labels].estimate)}"
+    return f". With a chosen penalty its error is {format_estimate(chosen[labels].estimate)}"
 
 
 def _labels_needed(rows: Rows, error: float) -> str:
@@ -297,7 +299,7 @@ def _labels_needed(rows: Rows, error: float) -> str:
 
 FIGURE_2 = Entry(
     name="figure-2",
-    title="Errors on MNIST against the number of labelled points",
+    title="Errors on MNIST against the number of labeled points",
     procedure=PROCEDURE,
     tasks=list_tasks,
     run=run,

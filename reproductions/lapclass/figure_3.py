@@ -1,4 +1,4 @@
-"""LAPCLASS Fig. 3: errors on 20 Newsgroups against the number of labelled articles."""
+"""LAPCLASS Fig. 3: errors on 20 Newsgroups against the number of labeled articles."""
 
 from __future__ import annotations
 
@@ -53,23 +53,22 @@ HUB, SKEWNESS, ANTIHUBS = (
 
 PROCEDURE = """
 20 Newsgroups without headers, as frequencies of 6,000 words that sum to 1 (see
-`load_newsgroups_vectorized`); all articles, and random subsets of 2,000 and 600 of them, others in
-every draw. All else as for Fig. 2: 8 neighbours, binary weights, unnormalised Laplacian, as many
-eigenvectors as 20 % of the labelled points; 20 draws, 10 from 9,000 labels on, with the same
-labelled articles in the small sets as in the large ones. The baseline, "best k", is the k from 1 to
-10 with the least mean error: a best case; "k by leave-one-out" is chosen on the labelled articles.
+`load_newsgroups_vectorized`); all articles, and random subsets of 2,000 and 600 of them, different
+in every draw. Everything else as for Fig. 2: 8 neighbors, binary weights, unnormalized Laplacian,
+as many eigenvectors as 20 % of the labeled points; 20 draws, 10 from 9,000 labels on, with the same
+labeled articles in the small sets as in the large ones. The baseline, "best k", is the k from 1 to
+10 with the least mean error: a best case; "k by leave-one-out" is chosen on the labeled articles.
 
 Distances are Euclidean as in the paper, and cosine, which the paper does not try. Frequencies of a
-short article are large and those of a long one small, so that in Euclidean distance every article
-is near to the longest ones: hubs. The rows on occurrences say how bad that is.
-
-More articles "help" where the 80 % interval of the difference, draw by draw, is below zero.
-"Differences are small" is taken as 5 percentage points.
+short article are large and those of a long one small, so in Euclidean distance every article is
+near the longest ones: hubs. The rows on occurrences show how bad that is. More articles "help" if
+the 80 % interval of the difference, draw by draw, is below zero. "Differences are small" means 5
+percentage points.
 """
 
 
 def list_tasks(quick: bool) -> list[Task]:
-    """List one task for each distance, set of articles and rule, whose draws share costly work."""
+    """List one task for each distance, set of articles and rule; its draws share work."""
     return [
         Task({"metric": metric, "points": size, "rule": rule})
         for metric in METRICS
@@ -90,7 +89,7 @@ def run(task: Task, data_home: Path | None) -> list[Measurement]:
     n_left = newsgroups(data_home).X.shape[0]
     for sample in samples:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", HubnessWarning)  # rows of their own tell of hubs
+            warnings.simplefilter("ignore", HubnessWarning)  # separate rows describe hubs
             graph = rules.make_model(metric=metric).build_graph(sample.X)
         measurements += _describe(graph, n_left, draw=min(sample.orders))
         measurements += rules.measure_laplacian(sample, graph, numbers, setting={})
@@ -116,13 +115,13 @@ def judge(summary: Summary) -> list[Verdict]:
         verdicts += _count_sizes(laplacian, metric)
         verdicts += _judge_few(laplacian, metric)
         verdicts += judge_order(
-            f"The Laplacian classifier errs less than best k-NN ({metric})",
+            f"The Laplacian classifier has a smaller error than best k-NN ({metric})",
             _source("picture only", metric),
             laplacian[sizes[0]],
             curve(points=sizes[0], rule=NEAREST, choice=BEST_K),
         )
     verdicts += judge_order(
-        "With cosine distances the Laplacian classifier errs less than with Euclidean ones",
+        "The Laplacian classifier has a smaller error with cosine than with Euclidean distances",
         "not in the paper",
         by_metric[COSINE],
         by_metric[EUCLIDEAN],
@@ -160,7 +159,7 @@ def _describe(graph: NeighborGraph, n_left: int, *, draw: int) -> list[Measureme
     ]
 
 
-WHY = "The paper's list of 500 words is not printed, so that some articles more or fewer are left."
+WHY = "The paper's list of 500 words is not printed, so a few articles more or fewer are left."
 
 
 def _judge_articles(summary: Summary) -> list[Verdict]:
@@ -181,7 +180,7 @@ def _judge_articles(summary: Summary) -> list[Verdict]:
 
 
 def _judge_few(laplacian: dict[int, Rows], metric: str) -> list[Verdict]:
-    """Judge whether errors on different numbers of articles are alike with very few labels."""
+    """Judge whether errors on different numbers of articles are similar with very few labels."""
     if len(laplacian) == 1:
         return []
     spreads = {}
@@ -207,7 +206,7 @@ def _source(text: str, metric: str) -> str:
 
 
 def _count_sizes(laplacian: dict[int, Rows], metric: str) -> Iterator[Verdict]:
-    """Judge whether more unlabelled points help in most comparisons of neighbouring sizes."""
+    """Judge whether more unlabeled points help in most comparisons of neighboring sizes."""
     texts, gaps = [], []
     for large, small in pairwise(sorted(laplacian, reverse=True)):
         shared = [labels for labels in laplacian[large] if labels in laplacian[small]]
@@ -225,7 +224,7 @@ def _count_sizes(laplacian: dict[int, Rows], metric: str) -> Iterator[Verdict]:
     n_worse = sum(gap.low is not None and gap.low > 0 for gap in gaps)
     counts = f"in {n_better} of {len(gaps)} cases, and they harm in {n_worse}"
     yield Verdict(
-        claim=f"More unlabelled articles help in most cases ({metric})",
+        claim=f"More unlabeled articles help in most cases ({metric})",
         paper=_source("in most cases", metric),
         found=f"{counts}. {'. '.join(texts)}",
         verdict=judge_if(2 * n_better > len(gaps), n_better > n_worse),
@@ -234,7 +233,7 @@ def _count_sizes(laplacian: dict[int, Rows], metric: str) -> Iterator[Verdict]:
 
 FIGURE_3 = Entry(
     name="figure-3",
-    title="Errors on 20 Newsgroups against the number of labelled articles",
+    title="Errors on 20 Newsgroups against the number of labeled articles",
     procedure=PROCEDURE,
     edition=2,
     tasks=list_tasks,

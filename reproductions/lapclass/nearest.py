@@ -1,7 +1,7 @@
-"""The baseline of Figs. 2 and 3: k nearest labelled points, for the best k and for a chosen one.
+"""The baseline of Figs. 2 and 3: k nearest labeled points, for the best k and for a chosen one.
 
-A point's nearest labelled points are the first labelled ones in the list of its nearest points.
-These lists are found once and serve all draws; where a list is too short, the labelled points are
+A point's nearest labeled points are the first labeled ones in the list of its nearest points.
+These lists are computed once for all draws; if a list is too short, the labeled points are
 searched.
 """
 
@@ -22,12 +22,12 @@ LARGEST_K = 10
 LENGTH = 256  # of the lists
 ENOUGH = 2.0  # times the largest k that a list should hold on average, or it is not worth making
 
-# A draw, its errors for k = 1, 2, ..., and the place of the k that was chosen.
+# A draw, its errors for k = 1, 2, ..., and the index of the chosen k.
 Trial = tuple[LabeledPart, NDArray[np.float64], int]
 
 
 class NearestLabeled:
-    """Finds the nearest labelled points of all points, the points themselves left out."""
+    """Finds the nearest labeled points of all points, the points themselves left out."""
 
     def __init__(self, sample: Sample, *, metric: str = "euclidean", length: int = LENGTH) -> None:
         self.sample = sample
@@ -35,7 +35,7 @@ class NearestLabeled:
         self.length = min(length, len(sample.y) - 1)
 
     def find(self, part: LabeledPart, k: int) -> NDArray[np.intp]:
-        """Return the k nearest labelled rows of every row, the nearest first."""
+        """Return the k nearest labeled rows of every row, the nearest first."""
         n = len(self.sample.y)
         if self.length * len(part.given) < ENOUGH * k * n:
             return self._search(part, np.arange(n), k)
@@ -63,7 +63,7 @@ class NearestLabeled:
         search = NearestNeighbors(algorithm="brute", metric=self.metric).fit(X[given])
         found = given[search.kneighbors(X[rows], k + 1, return_distance=False)]
         keep = found != rows[:, None]
-        keep[keep.all(axis=1), -1] = False  # unlabelled, or hidden by equal rows
+        keep[keep.all(axis=1), -1] = False  # unlabeled, or hidden by equal rows
         return np.asarray(found[keep].reshape(-1, k))
 
 
@@ -77,8 +77,8 @@ def measure_nearest(
 ) -> list[Measurement]:
     """Measure the errors of k-NN on the hidden rows of all draws.
 
-    The best k has the least mean error over the draws, known only to who knows the answers; the
-    chosen one has the least leave-one-out error on a draw's labelled rows.
+    The best k has the least mean error over the draws, chosen with the answers; the
+    chosen one has the least leave-one-out error on a draw's labeled rows.
     """
     trials: dict[int, list[Trial]] = {number: [] for number in numbers_of_labels}
     for sample in samples:

@@ -1,10 +1,10 @@
-"""Random subsets of points and random labelled points, for Figs. 2 and 3.
+"""Random subsets of points and random labeled points, for Figs. 2 and 3.
 
-Every draw puts the points into an order of its own. A subset is the beginning of that order, and so
-are the labelled points: in one draw, small subsets are parts of large ones and have the same
-labelled points, so that errors can be compared draw by draw. Draws that come in a group agree in
-one subset, whose costly work they share. Among all points these have orders apart: where as many
-points are labelled as that subset has, they would all have the same ones.
+Every draw has its own order of the points. A subset is the beginning of that order, and so
+are the labeled points: in one draw, small subsets are parts of large ones and have the same
+labeled points, so errors can be compared draw by draw. Draws of a group share one subset and its
+expensive work. Among all points they have separate orders: otherwise, with as many labels as that
+subset has points, they would all have the same labeled points.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ COSTLY = 9_000  # labels; the paper has 10 draws where it takes 2,000 eigenvecto
 
 @dataclass(frozen=True, eq=False)
 class LabeledPart:
-    """One draw of labels in a sample: its number, the labelled rows, and all others."""
+    """One draw of labels in a sample: its number, the labeled rows, and all others."""
 
     number: int
     given: NDArray[np.intp]

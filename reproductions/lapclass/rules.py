@@ -1,6 +1,6 @@
 """The Laplacian classifier, and two other rules that use the same graph, on draws of labels.
 
-Every rule turns a graph, the labelled rows and their classes into classes of the other rows.
+Every rule turns a graph, the labeled rows and their classes into classes of the other rows.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ LAPLACIAN, NEAREST = "Laplacian", "k-NN"
 GEODESIC, SPREADING = "geodesic", "LabelSpreading"
 PAPERS_RULE, CHOSEN_PENALTY = "p = 20 %", "penalty chosen"
 BEST_K, CHOSEN_K = "best k", "k by leave-one-out"
-SHARE = 0.2  # eigenvectors for each labelled point (LAPCLASS section 5)
-FEWEST = 100  # that a fraction stands for with a penalty
+SHARE = 0.2  # eigenvectors for each labeled point (LAPCLASS section 5)
+FEWEST = 100  # least number for a fraction with a penalty
 
 
 def make_model(*, metric: str = "euclidean", has_penalty: bool = False) -> LaplacianClassifier:
-    """Return the classifier of LAPCLASS section 3, with 8 neighbours and binary weights."""
+    """Return the classifier of LAPCLASS section 3, with 8 neighbors and binary weights."""
     return LaplacianClassifier(
         SHARE,
         penalty="auto" if has_penalty else 0.0,
         metric=metric,
-        # One neighbour in a hundred missed costs a twentieth more errors on MNIST.
+        # One neighbor in a hundred missed costs a twentieth more errors on MNIST.
         neighbor_search="exact",
     )
 
@@ -45,7 +45,7 @@ def measure_laplacian(
     numbers_of_labels: tuple[int, ...],
     *,
     setting: Setting,
-    penalised: tuple[int, ...] = (),
+    penalized: tuple[int, ...] = (),
 ) -> list[Measurement]:
     """Measure errors on eigenvectors computed once, for some numbers with a penalty too."""
     metric = str(graph.recipe.metric)
@@ -58,7 +58,7 @@ def measure_laplacian(
         return np.asarray(model.transduction_[part.hidden])
 
     measurements = []
-    for choice, numbers in ((PAPERS_RULE, numbers_of_labels), (CHOSEN_PENALTY, penalised)):
+    for choice, numbers in ((PAPERS_RULE, numbers_of_labels), (CHOSEN_PENALTY, penalized)):
         for number in numbers:
             about = {**setting, "labels": number, "choice": choice}
             rule = partial(label, has_penalty=choice == CHOSEN_PENALTY)
@@ -67,7 +67,7 @@ def measure_laplacian(
 
 
 def label_by_geodesic(graph: NeighborGraph, sample: Sample, part: LabeledPart) -> NDArray[Any]:
-    """Give every hidden row the class of the nearest labelled one, measured along the edges."""
+    """Give every hidden row the class of the nearest labeled one, measured along the edges."""
     _, _, sources = sp.csgraph.dijkstra(
         graph.distances.copy(),  # older releases of SciPy insist on writable arrays
         directed=False,
@@ -84,6 +84,6 @@ def label_by_spreading(
     graph: NeighborGraph, sample: Sample, part: LabeledPart, *, alpha: float
 ) -> NDArray[Any]:
     """Label by scikit-learn's LabelSpreading on the weights of the graph."""
-    model = LabelSpreading(kernel=lambda X, Y: graph.weights, alpha=alpha)
+    model = LabelSpreading(kernel=lambda X, Y: graph.adjacency, alpha=alpha)
     model.fit(sample.X, hide_labels(sample.y, part.given))
     return np.asarray(model.transduction_[part.hidden])

@@ -1,4 +1,4 @@
-"""SSDE Fig. 1: four classes on a roll, mapped into the plane by SLLE and by SSDE."""
+"""SSDE Fig. 1: four classes on a roll, embedded in the plane by SLLE and by SSDE."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ VARIED = {SLLE: ("alpha", (0.0, 0.01, 0.05, 0.2, 1.0)), SSDE: ("spread", SPREADS
 NEIGHBORS = {SLLE: 8, SSDE: 4}
 
 LEFT_OUT = "precision at left-out points of the map"
-NEW = "precision at new points"
+NEW = "precision at new points"  # codespell:ignore
 GROUPS = "classes that are groups of their own"
 WITHIN = "share of variance within classes"
 CORRELATION = "correlation of distances within classes with those on the roll"
@@ -40,43 +40,41 @@ OUTWARD = "correlation of the outward coordinate with the distance from the medo
 
 FEW_MIXED = 0.9  # of left-out points: below it classes are mixed
 SEPARATED = 0.99  # of left-out points: "separated clearly"
-RECOGNIZABLE, TRACE = 0.9, 0.5  # correlation from which a class can be seen, or something of it
-TELLING = 0.9  # precision at new points; half-way between chance and it is some
-COLLAPSED = 1e-12  # share of variance within classes that rounding makes of points
+RECOGNIZABLE, TRACE = 0.9, 0.5  # correlations at which a class, or a trace of it, is visible
+TELLING = 0.9  # precision at new rows; halfway between chance and this is some
+COLLAPSED = 1e-12  # share of variance within classes from rounding alone
 
 PROCEDURE = """
-The paper takes a "traditional synthetic data set" of four classes and does not say which, nor how
-SLLE was set, and shows one picture of each map. Here it is the Swiss roll of the paper it cites:
-800 points, and 400 more as new points, with classes in four bands along the arc or drawn at random
-for each point; 5 draws. SLLE is `SupervisedLLE` with 8 neighbours, and alpha from 0 (labels count
-for nothing) to 1 (neighbours are of the own class). SSDE is `SupervisedSemidefiniteEmbedding` with
-4 neighbours; how far apart classes may move, `spread` times the distance of their means, is ours,
-as the paper's programme has no maximum (default 10). Both map into the plane.
+The paper takes a "traditional synthetic data set" of four classes and does not say which, nor the
+parameters of SLLE, and shows one picture of each map. Here it is the Swiss roll of the paper it
+cites: 800 points, and 400 more as new rows, with classes in four bands along the arc or drawn at
+random for each point; 5 draws. SLLE is `SupervisedLLE` with 8 neighbors, and alpha from 0 (labels
+have no effect) to 1 (neighbors have the same class). SSDE is `SupervisedSemidefiniteEmbedding` with
+4 neighbors; the limit on how far classes may move, `class_spread` times the distance of their
+means, is ours, since the paper's program has no maximum (default 10). Both embed in the plane. Both
+were given the labels of the points they show, so separated classes are not the precision of a
+classifier. We measure
 
-Since both were given the labels of the points they show, that classes lie apart is no precision of
-a classifier. What is measured is
-
-- how mixed the map is: the share of points that have the class of the 3 others nearest to them on
-  the map;
+- how mixed the map is: the share of points that have the class of the 3 others nearest to them;
 - whether a class is a group of its own: farther from every other point than the widest gap within;
 - what is left of a class: the share of variance within classes, and the correlation of distances
-  within a class with those along the roll (mean over classes; 0 where every class is one point,
-  which separates perfectly and shows nothing);
+  within a class with those along the roll (mean over classes; 0 if every class is one point, which
+  separates perfectly and shows nothing);
 - for SSDE, whether a class is folded about its medoid: the correlation, over all dimensions of the
   Gram matrix, of how far out a point lies, away from the middle of all classes, with its distance
   from the medoid along the roll;
-- precision at new points, placed by the map's own `transform`, by 3-NN.
+- precision at new rows, embedded by the method's own `transform`, by 3-NN.
 
 "data" are the points as they are, in three dimensions. Classes are called "separated clearly" if
 all are groups of their own in every draw and 99 % of left-out points have their class; "mixed" if
-fewer than 90 % have; "touching" otherwise, if some class is no group. Classes can be recognised at
-a correlation of 0.9; at 0.5 a trace is left.
+fewer than 90 % have; "adjacent" otherwise, if some class is not a group. Classes can be recognized
+at a correlation of 0.9; at 0.5 a trace is left.
 """
 
 
 @dataclass(frozen=True, eq=False)
 class Roll:
-    """Labeled points with their arc length and height, and new points of the same roll."""
+    """Labeled points with their arc length and height, and new rows of the same roll."""
 
     X: Array
     y: Classes
@@ -86,7 +84,7 @@ class Roll:
 
     @classmethod
     def draw(cls, task: Task) -> Roll:
-        """Draw the roll of a task; half as many points again are new ones."""
+        """Draw the roll of a task, and half as many new rows."""
         n = int(task.setting["points"])
         X, y, coordinates = make_swiss_roll(
             n + n // 2,
@@ -99,7 +97,7 @@ class Roll:
 
 
 def map_roll(roll: Roll, name: str, parameter: float, seed: int | None) -> Any:
-    """Map a roll into the plane: SLLE with that alpha, or SSDE with that spread."""
+    """Embed a roll in the plane: SLLE with that alpha, or SSDE with that spread."""
     settings = {VARIED[name][0]: parameter, "n_neighbors": NEIGHBORS[name]}
     return fit_map(name, roll.X, roll.y, 2, seed, **settings)[0]
 
@@ -129,7 +127,7 @@ def run(task: Task, data_home: Path | None) -> list[Measurement]:
             outward = outward_correlation(model, roll)
             measured.append(Measurement(outward, {}, OUTWARD, unit="number"))
     head = KNeighborsClassifier(K_NEAREST).fit(places, roll.y)
-    # Without points of its own a head is scored on those it was fitted to, each left out in turn.
+    # Without test points a head is scored on its training points, each left out in turn.
     left_out, new = head.score(None, roll.y), head.score(new_places, roll.y_new)
     correlation = class_correlation(places, roll.coordinates, roll.y)
     return [
@@ -147,7 +145,7 @@ def groups_apart(places: Array, y: Classes) -> float:
     found = []
     for value in np.unique(y):
         own, others = places[y == value], places[y != value]
-        # Equal points would be no edge of the tree, and no gap either.
+        # Equal points would not be an edge of the tree, nor a gap.
         tree = minimum_spanning_tree(cdist(own, own)).data
         found.append(cdist(own, others).min() > tree.max(initial=0.0))
     return float(np.mean(found))
@@ -170,7 +168,7 @@ def class_correlation(places: Array, coordinates: Array, y: Classes) -> float:
 
 
 def outward_correlation(model: Any, roll: Roll) -> float:
-    """Return how lying far out from all classes' middle goes with the distance from the medoid."""
+    """Return how distance from the middle of all classes correlates with that from the medoid."""
     found = []
     for value, medoid in enumerate(model.medoids_):
         mask = roll.y == value
@@ -181,14 +179,14 @@ def outward_correlation(model: Any, roll: Roll) -> float:
 
 
 WHY_NOT_MIXED = {
-    BANDS: "The paper prints neither its data nor alpha. Bands touch in the maps of a small alpha "
-    "and are single points in those of a large one; none mixes them.",
+    BANDS: "The paper prints neither its data nor alpha. Bands are adjacent in the maps of a small "
+    "alpha and single points in those of a large one; none mixes them.",
     RANDOM: "Random classes are mixed until alpha is so large that every class is a single point.",
 }
 
 
 def judge(summary: Summary) -> list[Verdict]:
-    """Judge both halves of the paper's claim, and what it does not ask."""
+    """Judge both halves of the paper's claim, and two questions of ours."""
     judges = (_judge_mixed, _judge_separated, _judge_shape, _judge_new)
     return [put(summary, classes) for classes in (BANDS, RANDOM) for put in judges]
 
@@ -201,7 +199,7 @@ def _judge_mixed(summary: Summary, classes: str) -> Verdict:
         if row.estimate.mean < FEW_MIXED:
             state = "mixed"
         elif min(groups.values.values()) < 1:
-            state = "touching"
+            state = "adjacent"
         states.add(state)
         texts.append(f"alpha {row.setting['alpha']:g}: {format_estimate(row.estimate)}, {state}")
     return Verdict(
@@ -210,7 +208,7 @@ def _judge_mixed(summary: Summary, classes: str) -> Verdict:
         why=WHY_NOT_MIXED[classes],
         paper="picture b; alpha not printed",
         found=f"left-out points with their class at {'; '.join(texts)}",
-        verdict=judge_if(states == {"mixed"}, bool({"mixed", "touching"} & states)),
+        verdict=judge_if(states == {"mixed"}, bool({"mixed", "adjacent"} & states)),
     )
 
 
@@ -226,8 +224,8 @@ def _judge_separated(summary: Summary, classes: str) -> Verdict:
     return Verdict(
         claim="SSDE separates the four classes clearly",
         reading=classes,
-        why="Random classes do not all part at our default spread, a bound that the paper's "
-        "programme lacks.",
+        why="Random classes do not all separate at our default spread, a bound that the paper's "
+        "program lacks.",
         paper="picture c",
         found=f"left-out points with their class at {'; '.join(texts)}",
         verdict=judge_if(found[DEFAULT_SPREAD], any(found.values())),
@@ -235,7 +233,7 @@ def _judge_separated(summary: Summary, classes: str) -> Verdict:
 
 
 def _judge_shape(summary: Summary, classes: str) -> Verdict:
-    """Judge what SSDE at its default shows of a class, beside all other maps."""
+    """Judge what SSDE at its default shows of a class, and compare with all other maps."""
     row, rest = _default_and_others(summary, CORRELATION, classes)
     share, outward = (summary.row(name, **row.setting).estimate for name in (WITHIN, OUTWARD))
     texts = [f"{_describe(other)} {other.estimate.mean:.2f}" for other in rest]
@@ -256,7 +254,7 @@ def _judge_new(summary: Summary, classes: str) -> Verdict:
     texts = [f"{_describe(row)} {format_value(row.estimate.mean, 'share')}" for row in rest]
     mean, some = own.estimate.mean, (1 / N_CLASSES + TELLING) / 2
     return Verdict(
-        claim=f"New points fall into the class that SSDE separated: {classes}",
+        claim=f"New rows fall into the class that SSDE separated: {classes}",
         paper="not in the paper",
         found=f"{format_estimate(own.estimate)} at spread {DEFAULT_SPREAD:g}, chance "
         f"{100 / N_CLASSES:.0f} %; {'; '.join(texts)}",
@@ -320,7 +318,7 @@ def _draw_map(ax: Axes, places: Array, y: Classes, name: str, *, fontsize: int) 
     share = 100 * within_share(places, y)
     text, size = f"{share:{'.0f' if share >= 10 else '.2g'}} % of variance within classes", 10.0
     if share == 0:
-        # Hundreds of points in one place: a marker each is enough, and can be seen.
+        # Hundreds of points in one place: one visible marker is enough.
         places, y = (np.stack([rows[y == v][0] for v in range(N_CLASSES)]) for rows in (places, y))
         text, size = "every class is one point", 90.0
     _scatter(ax, places, y, size=size)
@@ -339,7 +337,7 @@ def _scatter(ax: Any, places: Array, y: Classes, *, size: float) -> None:
 
 FIGURE_1 = Entry(
     name="figure-1",
-    title="Four classes on a roll, mapped into the plane by SLLE and by SSDE",
+    title="Four classes on a roll, embedded in the plane by SLLE and by SSDE",
     procedure=PROCEDURE,
     tasks=list_tasks,
     run=run,

@@ -47,39 +47,39 @@ CHOSEN_AT, N_FOLDS = 30, 3
 PROCEDURE = """
 The Binary Alphadigits: 39 images of 20 x 16 black and white pixels for each of 36 characters. The
 paper calls them USPS, but gives this page and these numbers. As in the paper, a fifth of the images
-is drawn for the test, whatever their class, in 10 splits (seeds 0 to 9); precision is the share of
-test images whose class is found by the 3 nearest training images on the map. The paper has its
-precisions in a picture only: not printed. Seeds from 100 on served to find the grids below, where
-SLLE did best with an alpha of 0.5. An earlier SSDE, with distances of medoids in the place of those
-of means, was scored on these splits too, and was below SLLE up to 15 dimensions; that led to this
-one, which was found on seeds 100 to 107. On seeds 200 to 209, drawn afterwards and once, it was
-ahead of neither the control nor SLLE in 10 dimensions, and of both by less than below in 30.
+is drawn for the test, regardless of class, in 10 splits (seeds 0 to 9); precision is the share of
+test images that the 3 nearest training images classify correctly. The paper has its precisions in a
+picture only: not printed. Seeds from 100 on were used to choose the grids below; SLLE did best with
+an alpha of 0.5. An earlier SSDE, with distances of medoids instead of means, was scored on these
+splits too, and was below SLLE up to 15 dimensions; that led to this one, which was developed on
+seeds 100 to 107. On seeds 200 to 209, drawn afterwards and once, it was ahead of neither the
+control nor SLLE in 10 dimensions, and of both by less than below in 30.
 
-Maps are fitted once to the training images, in 60 dimensions, and their first coordinates serve for
-fewer. Test images are placed by each estimator's own `transform`, which is kernel regression for
-all but PCA. SSDE is `SupervisedSemidefiniteEmbedding` with 4 neighbours; the paper has no bound on
-how far apart classes may move, and with it no maximum, so that `spread`, in distances of class
-means, is ours (default 10). SDE is `MaximumVarianceUnfolding` with 4 and 8 neighbours, its graph
-joined by shortest bridges. SLLE is `SupervisedLLE` with 12 neighbours; where classes have no
-neighbour in common, its first vectors could be any basis of the classes' indicators, and it takes
-the one ordered by the variance of the data. "SLLE, plain basis" takes what LAPACK returns, as
-implementations elsewhere do; rounding decides on it, so that its figures differ between runs. It
-was added after the others had been seen.
+Embeddings are fitted once to the training images, in 60 dimensions, and their first coordinates are
+used for fewer. Test images are embedded by each estimator's own `transform`, which is kernel
+regression for all except PCA. SSDE is `SupervisedSemidefiniteEmbedding` with 4 neighbors; the paper
+has no bound on how far apart classes may move, and so no maximum; `class_spread`, in distances of
+class means, is ours (default 10). SDE is `MaximumVarianceUnfolding` with 4 and 8 neighbors, its
+graph connected by bridges. SLLE is `SupervisedLLE` with 12 neighbors; if classes share no
+neighbors, its first vectors can be any basis of the classes' indicators, and it takes the one
+ordered by the variance of the data. "SLLE, plain basis" takes what LAPACK returns, as other
+implementations do; it depends on rounding, so its figures differ between runs. It was added after
+the others had been seen.
 
 "cross-validated" takes, in each split, the spread or alpha with the highest precision at 30
 dimensions in three-fold cross-validation within the training images; ties go to the first. "best
 case" takes, at each dimension, the value with the highest mean precision on the test images: a
-choice with the answers known.
+choice with the answers.
 
-The one-hot control is the same kernel regression onto centred one-hot labels, without any map, once
-with the 3 nearest among the training targets, once with the largest output: what SSDE must beat if
-its map is to be worth more than the labels it was given.
+The one-hot control is the same kernel regression onto centered one-hot labels, without any
+embedding, once with the 3 nearest among the training targets, once with the largest output: SSDE
+must beat it to be worth more than the labels it was given.
 
-The classes "0" and "O" are the very same 39 images: nobody can tell them apart, and the twin of a
-test image, which most often is among the training images, has the other label. The measure "0 and O
-as one" counts either answer as right for both; nothing else changes. Distances are those to
-neighbours of the own class, on all dimensions of the Gram matrix. Seconds are those of one thread
-on a machine that others used as well.
+The classes "0" and "O" are the same 39 images: nobody can tell them apart, and the twin of a test
+image, which usually is among the training images, has the other label. The measure "0 and O as one"
+counts either answer as right for both; nothing else changes. Distances are those to neighbors of
+the same class, in all dimensions of the Gram matrix. Seconds are for one thread on a shared
+machine.
 
 "Above" is a difference, split by split, whose whole 80 % interval is above zero.
 """
@@ -171,7 +171,7 @@ def search(split: Split, method: str, seed: int | None) -> list[Measurement]:
 
 
 def derive(summary: Summary) -> list[SummaryRow]:
-    """Make the rows of the chosen parameter, split by split, and of the best case."""
+    """Derive the rows of the chosen parameter, split by split, and of the best case."""
     derived = []
     for method, measure, dimension in product(VARIED, (PRECISION, maps.MERGED), DIMENSIONS):
         name, values = VARIED[method]
@@ -192,7 +192,7 @@ def derive(summary: Summary) -> list[SummaryRow]:
 
 BARS = {10: 0.70, 30: 0.73}  # set before the run
 UP_TO = 30
-KEPT = 0.1  # per cent, the solver's tolerance
+KEPT = 0.1  # percent, the solver's tolerance
 AS_ONE = {PRECISION: "", maps.MERGED: ", with 0 and O as one class"}
 OURS = "not in the paper"
 DEFAULT: Setting = {"method": SSDE, "spread": maps.DEFAULT_SPREAD}
@@ -204,8 +204,8 @@ RIVALS: tuple[tuple[str, str, Setting, str], ...] = (
     (SLLE, f"{BEST_CASE} of alpha", {"method": SLLE, "choice": BEST_CASE}, PRECISION),
     (SLLE, f"alpha {CROSS_VALIDATED}", CHOSEN_SLLE, maps.MERGED),
     (SLLE, f"plain basis, {BEST_CASE} of alpha", BEST_PLAIN, PRECISION),
-    (SDE, "4 neighbours", {"method": SDE, "n_neighbors": 4}, PRECISION),
-    (SDE, f"{BEST_CASE} of 4 and 8 neighbours", BEST_SDE, PRECISION),
+    (SDE, "4 neighbors", {"method": SDE, "n_neighbors": 4}, PRECISION),
+    (SDE, f"{BEST_CASE} of 4 and 8 neighbors", BEST_SDE, PRECISION),
     ("PCA", "", {"method": "PCA"}, PRECISION),
 )
 WHY = (
@@ -353,7 +353,7 @@ def _judge_distances(summary: Summary) -> Verdict:
         max(summary.row(measure, **DEFAULT).values.values()) for measure in (DISTANCE_ERROR, GAP)
     )
     return Verdict(
-        claim="Distances to neighbours of the own class are kept",
+        claim="Distances to neighbors of the same class are kept",
         paper="constraint of Table 1",
         found=f"squared distances to {error:.2g} % in the worst split; at most {gap:.2g} % of the "
         "variance left to gain",
@@ -362,7 +362,7 @@ def _judge_distances(summary: Summary) -> Verdict:
 
 
 BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION, _, BLACK = OKABE_ITO
-GREY = "#8C8C8C"
+GRAY = "#8C8C8C"
 CURVES: dict[str, tuple[Setting, str]] = {
     f"SSDE, spread {maps.DEFAULT_SPREAD:g}": (DEFAULT, BLUE),
     f"SLLE, alpha {CROSS_VALIDATED}": (CHOSEN_SLLE, VERMILLION),
@@ -370,22 +370,22 @@ CURVES: dict[str, tuple[Setting, str]] = {
     "PCA": ({"method": "PCA"}, GREEN),
     f"SDE, {BEST_CASE}": (BEST_SDE, PURPLE),
 }
-# With the place of the name along the line, and whether it stands above.
+# With the position of the name along the line, and whether it is above.
 LEVELS: dict[str, tuple[Setting, str, float, bool]] = {
     "one-hot control": ({"method": CONTROL, "rule": "argmax"}, BLACK, 0.5, True),
-    "raw pixels, 3-NN": ({"method": RAW}, GREY, 22.0, False),
+    "raw pixels, 3-NN": ({"method": RAW}, GRAY, 22.0, False),
 }
 SHAPE = (20, 16)  # of an image
-CANVAS = 1700  # pixels a side
+CANVAS = 1700  # pixels per side
 ZOOM = 2
 MOST = 250
-ROOM = 2  # per cent above the curves, for their names
-ABOVE = 0.9  # per cent between a line and its name
+ROOM = 2  # percent above the curves, for their names
+ABOVE = 0.9  # percent between a line and its name
 SEED = 0  # of the split whose training images are shown
 
 
 def draw(summary: Summary, data_home: Path | None = None) -> Figure:
-    """Draw precision against dimension, and to the right the images, where a folder holds them."""
+    """Draw precision against dimension, and at the right the images, if there is a data folder."""
     figure = new_figure(1 if data_home is None else 2, width=9.0, height=8.0)
     _draw_curves(figure.axes[0], summary)
     if data_home is not None:
@@ -416,7 +416,7 @@ def _draw_curves(ax: Axes, summary: Summary) -> None:
 
 
 def _draw_images(ax: Axes, split: Split) -> None:
-    """Draw training images at their places on a map of two dimensions, none over another."""
+    """Draw training images on a map of two dimensions, without overlap."""
     _, places = maps.fit_map(SSDE, split.X, split.y, 2, SEED, spread=maps.DEFAULT_SPREAD)
     chosen, corners = place_thumbnails(places)
     ax.imshow(paint(split.X[chosen], split.y[chosen], corners, np.unique(split.y)))
@@ -424,7 +424,7 @@ def _draw_images(ax: Axes, split: Split) -> None:
     ax.grid(False)
     ax.spines[:].set_visible(False)
     title = f"{len(chosen)} of {len(split.y):,} training images on the 2-dimensional SSDE map "
-    ax.set_title(title + "(8 colours in turns)", fontsize=12)
+    ax.set_title(title + "(8 colors in turns)", fontsize=12)
 
 
 def place_thumbnails(places: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -37,10 +37,10 @@ PRECISION, MERGED = "precision", "precision, 0 and O as one"
 
 
 class PlainSLLE:
-    """SLLE with the vectors that LAPACK returns, as implementations elsewhere have it.
+    """SLLE with the vectors that LAPACK returns, as in other implementations.
 
-    Where classes have no neighbor in common, the first vectors are any basis of the classes'
-    indicators. New images are mapped as `SupervisedLLE` maps them.
+    If classes share no neighbors, the first vectors are any basis of the classes' indicators. New
+    images are embedded as by `SupervisedLLE`.
     """
 
     def __init__(self, n_components: int, **parameters: Any) -> None:
@@ -48,7 +48,7 @@ class PlainSLLE:
         self.model = SupervisedLLE(n_components, **parameters)
 
     def fit_transform(self, X: Array, y: Names) -> Array:
-        """Map the images and return their places."""
+        """Embed the images and return their coordinates."""
         self.weights_ = self.model.fit(X, y).weights_.toarray()
         B = np.eye(len(X)) - self.weights_
         self.embedding_ = eigh(B.T @ B, subset_by_index=(1, self.n_components))[1]
@@ -56,7 +56,7 @@ class PlainSLLE:
         return self.embedding_
 
     def transform(self, X: Array) -> Array:
-        """Return the places of new images."""
+        """Return the coordinates of new images."""
         places = np.asarray(KernelRegression.fit(self.X_, self.embedding_).predict(X))
         equal = (cdist(X, self.X_) == 0).astype(float)
         known = equal.any(axis=1)
@@ -68,16 +68,18 @@ class PlainSLLE:
 def fit_map(
     method: str, X: Array, y: Any, n_components: int, seed: int | None, **parameters: Any
 ) -> tuple[Any, Array]:
-    """Fit a map at the library's defaults but for these; return it and the rows' coordinates."""
+    """Fit a map with the library's other defaults; return it and the rows' coordinates."""
     kinds: dict[str, Any] = {
         SSDE: SupervisedSemidefiniteEmbedding,
         SDE: MaximumVarianceUnfolding,
         SLLE: SupervisedLLE,
         PLAIN_SLLE: PlainSLLE,
     }
+    if "spread" in parameters:
+        parameters["class_spread"] = parameters.pop("spread")
     model = kinds.get(method, PCA)(n_components, random_state=seed, **parameters)
     with warnings.catch_warnings():
-        # Few neighbors leave pieces of a class; bridges join them, and SLLE needs none.
+        # With few neighbors a class is disconnected; bridges connect it, and SLLE needs none.
         warnings.simplefilter("ignore", DisconnectedGraphWarning)
         return model, np.asarray(model.fit_transform(X, y))
 
@@ -90,7 +92,7 @@ def load_images(data_home: Path | None) -> tuple[Array, Names]:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Training and test images; what is chosen is chosen among the former."""
+    """Training and test images; choices are made on the former."""
 
     X: Array
     y: Names
@@ -99,7 +101,7 @@ class Split:
 
     @classmethod
     def draw(cls, data_home: Path | None, n_characters: int, seed: int | None) -> Split:
-        """Draw a fifth of the first characters' images for the test, whatever their class."""
+        """Draw a fifth of the first characters' images for the test, regardless of class."""
         X, y = load_images(data_home)
         kept = np.isin(y, np.unique(y)[:n_characters])
         parts = train_test_split(X[kept], y[kept], test_size=TEST_SHARE, random_state=seed)
@@ -128,7 +130,7 @@ class Split:
 def map_images(
     method: str, split: Split, n_components: int, seed: int | None, **parameters: Any
 ) -> tuple[Any, Array, Array, dict[str, float]]:
-    """Map the training images, place the test images; return the map, both places and the costs."""
+    """Embed training and test images; return the map, both sets of coordinates and the costs."""
     start = time.perf_counter()
     model, places = fit_map(method, split.X, split.y, n_components, seed, **parameters)
     fitted = time.perf_counter()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reproductions.entry import judge_readings
 from reproductions.runner import EntryRun, run_entries
-from reproductions.summary import TaskResult, summarise
+from reproductions.summary import TaskResult, summarize
 
 
 def run_entry(paper, entry, folder, *, n_jobs=None, verbose=False, **options):
@@ -18,11 +18,11 @@ def run_entry(paper, entry, folder, *, n_jobs=None, verbose=False, **options):
 def summary_of(entry, tasks):
     """Run tasks of an entry without a record."""
     results = [TaskResult(task, tuple(entry.run(task, None)), 0.0) for task in tasks]
-    return summarise(results, printed=entry.printed, derive=entry.derive)
+    return summarize(results, printed=entry.printed, derive=entry.derive)
 
 
 def merged_claims(verdicts):
-    """Return the judgement of every claim over its readings, in the order of the claims."""
+    """Return the judgment of every claim over its readings, in the order of the claims."""
     words = {}
     for verdict in verdicts:
         words.setdefault(verdict.claim, []).append(verdict.verdict)

@@ -10,7 +10,7 @@ from labelfold import CCDR, hide_labels
 from labelfold.datasets import make_swiss_roll
 from reproductions import Measurement, Task, load_paper
 from reproductions.ccdr_2005 import figure_3, figures_1_and_2, roll, table_1
-from reproductions.summary import TaskResult, summarise
+from reproductions.summary import TaskResult, summarize
 from reproductions.tests.helpers import merged_claims, summary_of
 
 PAPER = load_paper("ccdr-2005")
@@ -122,7 +122,7 @@ def test_verdicts_of_table_1(errors, spread, expected):
                 measured.append(Measurement(ccdr + sign * spread, {**about, "method": "CCDR"}))
                 measured.append(Measurement(laplacian, {**about, "method": "Laplacian"}))
         results.append(TaskResult(Task({"training_points": 300}, seed), tuple(measured), 0.0))
-    summary = summarise(results, printed=table_1.TABLE_1.printed)
+    summary = summarize(results, printed=table_1.TABLE_1.printed)
     assert all(row.printed for row in summary.rows)
     found = table_1.judge(summary)
     assert len(found) == 2 * 4
@@ -154,10 +154,10 @@ def test_verdicts_of_figure_3():
     results += results_of("labels", 100, {"CCDR": 0.3, "Laplacian": 0.4, **neighbors})
     results += results_of("labels", 200, {"CCDR": 0.2, "Laplacian": 0.4, **neighbors})
     results += results_of("labels", 300, {"CCDR": 0.05, "Laplacian": 0.4, **neighbors})
-    summary = summarise(results, derive=figure_3.derive)
+    summary = summarize(results, derive=figure_3.derive)
     best = summary.row(labels=40, roll="wide", method="k-NN, best case")
     assert best.estimate == summary.row(labels=40, roll="wide", method="1-NN").estimate
     found = figure_3.judge(summary)
     assert [item.reading for item in found] == ["wide"] * 3 + ["narrow"] * 3
     assert list(merged_claims(found).values()) == ["holds", "holds", "partly"]
-    assert figure_3.draw(summary).axes[0].get_xlabel() == "labelled points of 1,000"
+    assert figure_3.draw(summary).axes[0].get_xlabel() == "labeled points of 1,000"

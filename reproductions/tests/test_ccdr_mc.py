@@ -14,7 +14,7 @@ from labelfold import CCDR, LeastSquaresClassifier, MarginalFisherAnalysis, hide
 from reproductions import Measurement, Task, load_paper
 from reproductions.ccdr_mc import dimensions, extensions, figures_2_to_4, landsat, table_1
 from reproductions.ccdr_mc.table_1 import NestedFisherAnalysis
-from reproductions.summary import TaskResult, summarise
+from reproductions.summary import TaskResult, summarize
 from reproductions.tests.helpers import merged_claims
 
 PAPER = load_paper("ccdr-mc")
@@ -45,7 +45,7 @@ def result(setting, *measurements, seed=None):
 
 
 def verdicts(entry, results):
-    return merged_claims(PAPER.entry(entry).judge(summarise(results)))
+    return merged_claims(PAPER.entry(entry).judge(summarize(results)))
 
 
 def test_splits(data):
@@ -85,7 +85,7 @@ def test_cells_of_table_1(data, monkeypatch, features, choice):
         assert 0 <= measured["error"] <= 1
         assert ("error in cross-validation" in measured) == (choice == "cross-validated")
         assert ("chosen dimension" in measured) == (features in ("PCA", "LDA"))
-        assert ("chosen neighbours between classes" in measured) == (features == "MFA")
+        assert ("chosen neighbors between classes" in measured) == (features == "MFA")
 
 
 @pytest.mark.parametrize("choice", CHOICES)
@@ -97,7 +97,7 @@ def test_one_task_has_all_classifiers_on_kernel_mfa(data, monkeypatch, choice):
     measured = run("table-1", **setting)
     errors = [item for item in measured if item.measure == "error"]
     assert [item.setting["classifier"] for item in errors] == list(CLASSIFIERS)
-    row = summarise([result(setting, *measured, seed=0)]).row(classifier="linear")
+    row = summarize([result(setting, *measured, seed=0)]).row(classifier="linear")
     assert set(row.setting) == {"features", "classifier", "choice"}
 
 
@@ -147,7 +147,7 @@ def test_heads_that_share_maps_choose_as_they_do_alone(data, heads, choice):
         alone = search_kernel({name: head}, choice)
         assert own == pytest.approx({item.measure: item.value for item in alone})
         assert "chosen gamma" in own
-        assert ("chosen neighbours that vote" in own) == (name == "k-NN")
+        assert ("chosen neighbors that vote" in own) == (name == "k-NN")
 
 
 def test_maps_are_made_once_for_all_heads_and_dimensions(data, heads, monkeypatch):
@@ -180,11 +180,11 @@ def test_test_labels_do_not_move_the_honest_choice(data, heads, monkeypatch):
 def test_the_beginning_of_a_larger_map_is_the_smaller_one(data, kernel):
     X, y = data
     hidden = hide_labels(y, np.arange(N_TRAIN))
-    model = NestedFisherAnalysis(6, kernel=kernel, gamma=1e-4, reg=1e-4)
+    model = NestedFisherAnalysis(6, kernel=kernel, gamma=1e-4, ridge=1e-4)
     whole = model.fit_transform(X, hidden)
     cut = model.truncated(2)
-    alone = MarginalFisherAnalysis(2, kernel=kernel, gamma=1e-4, reg=1e-4)
-    # Fitted on the labeled rows alone: the others count for nothing.
+    alone = MarginalFisherAnalysis(2, kernel=kernel, gamma=1e-4, ridge=1e-4)
+    # Fitted on the labeled rows alone: the others have no effect.
     expected = alone.fit(X[:N_TRAIN], y[:N_TRAIN]).transform(X)
     signs = np.sign(np.sum(expected * whole[:, :2], axis=0))
     np.testing.assert_allclose(cut.embedding_, signs * expected, rtol=1e-6, atol=1e-8)
@@ -223,7 +223,7 @@ OURS = {"LDA": 0.13, "MFA": 0.11, "kernel MFA": 0.07}
 def test_gaps_and_verdicts_of_table_1():
     entry = PAPER.entry("table-1")
     results = table_of(OF_THE_PAPER, gaps=(0.01, 0.02))
-    summary = summarise(results, printed=entry.printed, derive=entry.derive)
+    summary = summarize(results, printed=entry.printed, derive=entry.derive)
     gap = summary.row("gap to the best case", features="CCDR")
     assert gap.estimate.mean == pytest.approx(0.015)
     found = entry.judge(summary)
@@ -248,7 +248,7 @@ def test_claims_of_the_paper_stay_apart_from_ours():
 def test_picture_of_table_1_has_a_bar_for_every_row():
     entry, errors = PAPER.entry("table-1"), OF_THE_PAPER | OURS
     assert {row.setting["features"] for row in entry.printed} == set(OF_THE_PAPER)
-    for ax in entry.draw(summarise(table_of(errors), printed=entry.printed)).axes:
+    for ax in entry.draw(summarize(table_of(errors), printed=entry.printed)).axes:
         heights = [bar.get_height() for bar in ax.patches if bar.get_height() > 0]
         np.testing.assert_allclose(heights, [100 * error for error in errors.values()])
 
@@ -358,7 +358,7 @@ def test_picture_of_figure_3_marks_the_estimates():
             "dimension", curve, curve, split="random", seed=seed, estimate=6 + seed % 2
         )
     ]
-    (ax,) = PAPER.entry("figure-3").draw(summarise(results)).axes
+    (ax,) = PAPER.entry("figure-3").draw(summarize(results)).axes
     texts = [text.get_text() for text in ax.texts]
     assert "largest class dimension + 1 = 6, 2 of 3 splits" in texts
     assert "largest class dimension + 1 = 7, 1 of 3 splits" in texts
@@ -435,7 +435,7 @@ def test_verdicts_on_dimensions():
     far = dimensions_of((12, 5.5, 8.9, 8.7, 9, 11), 13)
     assert list(verdicts(entry.name, far).values()) == ["does not hold"] * 3
     assert list(verdicts(entry.name, close[:1] + far[1:]).values()) == ["partly"] * 3
-    summary = summarise(close, printed=entry.printed)
+    summary = summarize(close, printed=entry.printed)
     assert summary.row("dimension", rows="all", law="limit", **{"class": 4}).printed.value == 10
     assert summary.row("largest class dimension + 1", rows="all", law="limit").printed.value == 14
     assert entry.draw(summary) is not None

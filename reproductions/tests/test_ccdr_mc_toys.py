@@ -11,12 +11,12 @@ from scipy.stats import norm
 from reproductions import Measurement, Task
 from reproductions.ccdr_mc import toys
 from reproductions.ccdr_mc.toys import CIRCLES, FIGURE_1
-from reproductions.summary import TaskResult, summarise
+from reproductions.summary import TaskResult, summarize
 from reproductions.tests.helpers import summary_of
 
 
 def verdicts(entry, results):
-    return [item.verdict for item in entry.judge(summarise(results))]
+    return [item.verdict for item in entry.judge(summarize(results))]
 
 
 def test_angles_between_lines():
@@ -47,8 +47,8 @@ def test_directions_of_figure_1_see_no_new_point():
     for name, direction in toys.find_directions(other).items():
         np.testing.assert_array_equal(direction, directions[name])
         assert np.linalg.norm(direction) == pytest.approx(1)
-    centred = drawn.X - drawn.X.mean(axis=0)
-    assert toys.angle_between(np.linalg.svd(centred)[2][0], directions["PCA"]) < 1e-5
+    centered = drawn.X - drawn.X.mean(axis=0)
+    assert toys.angle_between(np.linalg.svd(centered)[2][0], directions["PCA"]) < 1e-5
     # Fisher: the inverse of the covariance within classes, times the difference of means.
     means = np.array([drawn.X[drawn.y == value].mean(axis=0) for value in (0, 1)])
     within = drawn.X - means[drawn.y]
@@ -131,4 +131,4 @@ def test_verdicts_of_circles():
     assert verdicts(CIRCLES, good) == ["holds"] * 6
     assert verdicts(CIRCLES, bad) == ["does not hold"] * 6
     assert verdicts(CIRCLES, good[:1] + bad[1:]) == ["partly"] * 6
-    assert "1.0 % on average" in CIRCLES.draw(summarise(good)).axes[1].get_title()
+    assert "1.0 % on average" in CIRCLES.draw(summarize(good)).axes[1].get_title()

@@ -64,11 +64,11 @@ def test_without_a_paper_it_lists_them():
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (["ccdr-1905"], "no paper 'ccdr-1905': known are ccdr-2005"),
-        (["ccdr-2005", "table-9"], "no entry 'table-9': known are table-1, bands, figure-1"),
+        (["ccdr-1905"], "no paper 'ccdr-1905': choose from ccdr-2005"),
+        (["ccdr-2005", "table-9"], "no entry 'table-9': choose from table-1, bands, figure-1"),
     ],
 )
-def test_unknown_names_are_told_the_known_ones(tmp_path, names, message):
+def test_unknown_names_raise_an_error_with_the_choices(tmp_path, names, message):
     result = run(*names, "--out", tmp_path / "new")
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr
@@ -125,7 +125,7 @@ def test_a_second_run_reuses_the_first_unless_it_is_a_fresh_one(finished):
     result = run("ccdr-2005", "bands", "--quick", "--fresh", "--out", folder)
     assert result.exit_code == 0
     assert "warning: " in result.stderr
-    assert "bands.jsonl was set aside as bands.old-1.jsonl" in result.stderr
+    assert "bands.jsonl was renamed to bands.old-1.jsonl" in result.stderr
     assert "by an earlier run" not in result.stdout
 
 

@@ -19,7 +19,7 @@ from reproductions.ism import (
     rolls,
     toys,
 )
-from reproductions.summary import TaskResult, summarise
+from reproductions.summary import TaskResult, summarize
 from reproductions.tests.helpers import value_of, values_of
 
 PAPER = load_paper("ism")
@@ -34,7 +34,7 @@ def name_of(value):
 def made_up(entry, measure_task):
     """Return the summary of an entry's quick tasks on three seeds, measured by a function."""
     settings = [dict(items) for items in {tuple(t.setting.items()): 0 for t in entry.tasks(True)}]
-    return summarise(
+    return summarize(
         TaskResult(Task(setting, seed), tuple(measure_task(setting)), 0.0)
         for setting in settings
         for seed in range(3)
@@ -115,7 +115,7 @@ def test_lines_part_classes_at_corners():
 
 
 def test_an_unfolding_is_measured_as_its_certificate_says():
-    task = Task({"points": 120, "map": "MVU", "kept": "neighbours"}, 0)
+    task = Task({"points": 120, "map": "MVU", "kept": "neighbors"}, 0)
     measured = UNFOLDING.run(task, None)
     X, _, _ = make_swiss_roll(120, random_state=0)
     model = MaximumVarianceUnfolding(n_neighbors=5, rank=4, tol=1e-4, random_state=0).fit(X)
@@ -160,7 +160,7 @@ def test_maps_of_one_rank_are_measured_as_their_certificates_say():
     assert min(lengths) > 0.1
 
 
-def test_the_search_tells_the_ranks_it_tried(monkeypatch):
+def test_the_search_reports_the_ranks_it_tried(monkeypatch):
     monkeypatch.setattr(rolls, "TOLERANCE", 1e-2)
     measured = SEPARATION.run(Task({**SMALL, "map": figure_1_separation.SEARCH}, 0), None)
     rank = value_of(measured, "least rank")

@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 
 from reproductions import Measurement, Task, load_paper
 from reproductions.ism import magic, magic_tables
-from reproductions.summary import TaskResult, summarise
+from reproductions.summary import TaskResult, summarize
 
 PAPER = load_paper("ism")
 FEW, MANY = PAPER.entry("tables-1-and-2"), PAPER.entry("tables-3-and-4")
@@ -30,7 +30,7 @@ def data(monkeypatch):
     monkeypatch.setattr(magic_tables, "N_QUICK", (120, 80))
 
 
-def test_a_draw_is_its_seed_and_scores_leave_labelled_rows_out(data):
+def test_a_draw_is_its_seed_and_scores_leave_labeled_rows_out(data):
     one, same, other = (magic.Magic.draw(50, 150, seed, None) for seed in (0, 0, 1))
     np.testing.assert_array_equal(one.X, same.X)
     assert not np.array_equal(one.X, other.X)
@@ -45,7 +45,7 @@ def test_a_draw_is_its_seed_and_scores_leave_labelled_rows_out(data):
 def test_features(data):
     draw = magic.Magic.draw(50, 150, 0, None)
     np.testing.assert_array_equal(draw.features(magic.RAW), draw.X)
-    np.testing.assert_allclose(draw.features(magic.STANDARDISED).std(axis=0), 1)
+    np.testing.assert_allclose(draw.features(magic.STANDARDIZED).std(axis=0), 1)
     quantiles = draw.features(magic.QUANTILE)
     assert (quantiles.min(), quantiles.max()) == (0, 1)
     np.testing.assert_array_equal(np.argsort(quantiles[:, 0]), np.argsort(draw.X[:, 0]))
@@ -65,7 +65,7 @@ def test_every_quick_task_runs_and_is_judged(entry, data):
             if item.measure == magic.SCORE:
                 assert 0.4 < item.value <= 1
                 assert item.n_scored in (150, 80)
-    assert entry.judge(summarise(results))
+    assert entry.judge(summarize(results))
 
 
 @pytest.mark.parametrize(("entry", "n_cells", "best"), [(FEW, 11, 0.7368), (MANY, 14, 0.81)])
@@ -84,8 +84,8 @@ def test_printed_scores_stand_beside_rows_of_their_own(entry, n_cells, best):
 
 def test_machines_have_the_named_kernels(data):
     draw = magic.Magic.draw(50, 150, 0, None)
-    X = draw.features(magic.STANDARDISED)
-    (found,) = magic.try_machines(draw, magic.STANDARDISED, [("Gaussian", 0.5)], [0.1, 10.0])
+    X = draw.features(magic.STANDARDIZED)
+    (found,) = magic.try_machines(draw, magic.STANDARDIZED, [("Gaussian", 0.5)], [0.1, 10.0])
     scores = [
         SVC(C=C, gamma=0.5).fit(X[:50], draw.y[:50]).score(X[50:], draw.y[50:]) for C in (0.1, 10)
     ]
@@ -130,7 +130,7 @@ def verdicts_on(entry, hard, soft, machine, *, linear=None):
             ]
         measured = tuple(Measurement(value, own, magic.SCORE) for value, own in scores)
         results.append(TaskResult(task, measured, 0.0))
-    return {item.claim: item.verdict for item in entry.judge(summarise(results))}
+    return {item.claim: item.verdict for item in entry.judge(summarize(results))}
 
 
 @pytest.mark.parametrize("entry", [FEW, MANY])
@@ -143,7 +143,7 @@ def test_verdicts(entry):
     claim = f"The best map scores {word} than the best machine, raw features"
     assert verdicts[claim] == expected
     assert verdicts["The best soft map scores more than the best machine, any features"] == "holds"
-    assert verdicts["The score grows with the neighbours k (hard labels)"] == "holds"
+    assert verdicts["The score grows with the neighbors k (hard labels)"] == "holds"
     assert verdicts[CLAIM_LINEAR.format("hard")] == "does not hold"
     assert verdicts[CLAIM_LINEAR.format("soft")] == "holds"
     verdicts = verdicts_on(

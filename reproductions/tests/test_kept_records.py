@@ -52,7 +52,7 @@ def test_no_results_are_kept_of_what_is_not_an_entry():
 def test_verdicts_are_those_of_the_report_that_is_kept():
     report = (KEPT / "report.md").read_text(encoding="utf-8")
     table = keep_report.verdict_table(report)
-    shown = keep_report.TABLE.search((ROOT / "README.md").read_text(encoding="utf-8"))
+    shown = keep_report.TABLE.search(keep_report.INDEX.read_text(encoding="utf-8"))
     assert shown[0] == table, "run python -m reproductions.keep_report on the output of a full run"
     items = [item for name in PAPERS for item in load_paper(name).items if item.entries]
     assert len(keep_report.ROW.findall(report)) == len(items)

@@ -13,7 +13,7 @@ from reproductions import Measurement, Task, load_paper
 from reproductions.lapclass import figure_1, figure_2, figure_3, rules
 from reproductions.lapclass.nearest import NearestLabeled, measure_nearest, vote
 from reproductions.lapclass.points import LabeledPart, Points, Sample, measure_draws
-from reproductions.summary import TaskResult, summarise
+from reproductions.summary import TaskResult, summarize
 from reproductions.tests.helpers import summary_of
 
 PAPER = load_paper("lapclass")
@@ -171,7 +171,7 @@ def test_spreading_runs_on_the_very_graph(alpha):
     points = sample_of(blobs(120))
     graph = NeighborGraph.build(points.X, n_neighbors=6, weights="binary")
     part = next(points.parts(15))
-    W = graph.weights.toarray()
+    W = graph.adjacency.toarray()
     degrees = W.sum(axis=1)
     given = np.zeros((120, 3))
     given[part.given, points.y[part.given]] = 1
@@ -205,7 +205,7 @@ def small_mnist(monkeypatch):
     monkeypatch.setattr(figure_2, "mnist", lambda data_home: points)
     monkeypatch.setattr(figure_2, "LABELS", (20, 50))
     monkeypatch.setattr(figure_2, "MORE_LABELS", (20, 50, 100))
-    for name, value in {"ALL": 240, "MANY": 120, "FEW": 60, "MOST_PENALISED": 20}.items():
+    for name, value in {"ALL": 240, "MANY": 120, "FEW": 60, "MOST_PENALIZED": 20}.items():
         monkeypatch.setattr(figure_2, name, value)
     return sample_of(points)
 
@@ -223,13 +223,13 @@ def test_figure_2(small_mnist, monkeypatch):
         assert laplacian.values[part.number] == pytest.approx(error, abs=2 / 190)
     assert laplacian.n_scored == 190
     assert summary.row(points=240, rule="k-NN", labels=100, choice="best k").n_scored == 140
-    assert summary.row(points=120, labelled="almost all", rule="Laplacian").n_scored == 12
+    assert summary.row(points=120, labeled="almost all", rule="Laplacian").n_scored == 12
     assert len(summary.rows_with(rule="LabelSpreading")) == 4
     assert len(summary.rows_with(rule="geodesic")) == 2
     assert len(summary.rows_with(rule="Laplacian", choice="penalty chosen")) == 3
     monkeypatch.setattr(figure_2, "ALL", 60_000)  # whose claims name numbers of labels
     claims = [verdict.statement for verdict in entry.judge(summary)]
-    assert "More unlabelled points help (240 rather than 120 points)" in claims
+    assert "More unlabeled points help (240 rather than 120 points)" in claims
     assert entry.draw(summary) is not None
 
 
@@ -316,7 +316,7 @@ def figure_2_results(laplacian, nearest):
 
 
 def verdicts(results):
-    found = PAPER.entry("figure-2").judge(summarise(results))
+    found = PAPER.entry("figure-2").judge(summarize(results))
     return {item.claim: (item.verdict, item.found) for item in found}
 
 
@@ -342,16 +342,18 @@ def test_verdicts_on_rules_beyond_the_paper():
     results += results_of({100: 0.06}, points=60_000, rule="Laplacian", choice="penalty chosen")
     results += results_of({100: 0.05}, points=60_000, rule="LabelSpreading", choice="α = 0.99")
     found = verdicts(results)
-    assert found["The Laplacian classifier errs less than the geodesic rule"][0] == "partly"
-    assert found["With a chosen penalty it errs less than the paper's rule"][0] == "holds"
     assert (
-        found["With a chosen penalty it errs less than LabelSpreading, α = 0.99"][0]
+        found["The Laplacian classifier has a smaller error than the geodesic rule"][0] == "partly"
+    )
+    assert found["With a chosen penalty it has a smaller error than the paper's rule"][0] == "holds"
+    assert (
+        found["With a chosen penalty it has a smaller error than LabelSpreading, α = 0.99"][0]
         == "does not hold"
     )
 
 
-def test_verdict_where_almost_all_is_labelled():
+def test_verdict_where_almost_all_is_labeled():
     results = results_of({900: 0.12}, points=1_000, rule="Laplacian", choice="p = 20 %")
     results += results_of({900: 0.115}, points=1_000, rule="k-NN", choice="best k")
-    claim = "With almost all labelled it is close to k-NN"
+    claim = "With almost all labeled it is close to k-NN"
     assert verdicts(results)[claim][0] == "holds"

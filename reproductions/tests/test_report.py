@@ -14,7 +14,7 @@ import pytest
 from reproductions import PAPERS, load_paper, tables
 from reproductions.entry import NO_NUMBERS, OF_THE_TEXT, Item, Measurement, Printed, Task, Verdict
 from reproductions.report import write_entry, write_report
-from reproductions.summary import TaskResult, summarise
+from reproductions.summary import TaskResult, summarize
 from reproductions.tests.helpers import run_entry
 
 # Read off the papers: their captions, and the one table without any (CCDR-MC, section V.D).
@@ -72,7 +72,7 @@ def test_the_page_says_all_there_is_to_know(paper, tmp_path):
     assert "| 20 |" in rest
     assert "Student's" in page
     assert "Seeds 0 to 2." in page
-    assert "Points scored in a run: 100." in page
+    assert "Rows scored in a run: 100." in page
     assert re.search(r"Edition 1; labelfold [\d.]+, numpy", page)
     for word in ("Wilson", "quick", ".png"):
         assert word not in page
@@ -87,14 +87,14 @@ def test_a_quick_run_says_so_and_names_wilson(paper, tmp_path):
 def test_seeds_and_warnings_stand_on_the_page(paper, counter, tmp_path):
     def warn(task, data_home):
         if task.setting["size"] == 10:
-            warnings.warn("<two> pieces", stacklevel=1)
+            warnings.warn("<two> parts", stacklevel=1)
         return counter(task, data_home)
 
     def tasks(quick):
         return [Task({"size": size}, seed) for size in (10, 20) for seed in (0, 1, 2, 4, 6, 7)]
 
     page = make(paper, tmp_path, replace(paper.entries[0], run=warn, tasks=tasks))
-    assert "- Warning in 6 of the tasks: &lt;two&gt; pieces\n" in page
+    assert "- Warning in 6 of the tasks: &lt;two&gt; parts\n" in page
     assert "Seeds 0 to 2, 4, 6 to 7." in page
 
 
@@ -146,7 +146,7 @@ def test_numbers_are_written_by_their_unit():
 
 
 def summary_of(*measurements, printed=()):
-    return summarise([TaskResult(Task({}, None), measurements, 0.0)], printed=printed)
+    return summarize([TaskResult(Task({}, None), measurements, 0.0)], printed=printed)
 
 
 def test_columns_are_those_that_say_something():
@@ -322,7 +322,7 @@ def test_items_that_share_an_entry_have_rows_and_claims_of_their_own(paper, tmp_
     markdown = report(replace(paper, entries=(first,), items=items), tmp_path, "table-1")
     assert "| sums | matches in part | 1 of 2, 1 in part | 1 as printed |" in markdown
     assert "| spectra | differs | 0 of 1 |  |" in markdown
-    # An item that no claim and no number belongs to is not passed over in silence.
+    # An item that no claim and no number belongs to is not silently skipped.
     assert "| tiny Table 3 | nothing | not run yet |" in markdown
     assert "- **tiny Table 1.**\n  - *last sum*: It is odd.\n" in markdown
     assert "- **tiny Table 2.**\n  - *spectrum*: The reason is not known.\n" in markdown

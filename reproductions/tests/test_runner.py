@@ -79,7 +79,7 @@ def test_a_half_written_line_is_dropped(paper, counter, tmp_path, n_kept, n_cut)
 
 def test_results_of_another_origin_are_not_mixed(paper, counter, tmp_path, monkeypatch):
     run(paper, tmp_path, quick=True)
-    with pytest.warns(UserWarning, match=r"set aside as table-1\.old-1\.jsonl.*quick True rather"):
+    with pytest.warns(UserWarning, match=r"renamed to table-1\.old-1\.jsonl.*quick True rather"):
         assert run(paper, tmp_path).n_reused == 0
     assert len(counter.ran) == 2 + N_TASKS
     assert len(lines_of(tmp_path / "table-1.old-1.jsonl")) == 1 + 2
@@ -88,7 +88,7 @@ def test_results_of_another_origin_are_not_mixed(paper, counter, tmp_path, monke
     monkeypatch.setattr(record, "__version__", "99.0")
     with pytest.warns(UserWarning, match=r"labelfold .* rather than 99\.0"):
         assert run(paper, tmp_path).n_reused == 0
-    with pytest.warns(UserWarning, match="a fresh start was asked for"):
+    with pytest.warns(UserWarning, match="a fresh start was requested"):
         assert run(paper, tmp_path, fresh=True).n_reused == 0
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == ["table-1.jsonl", *(f"table-1.old-{n}.jsonl" for n in range(1, 5))]
@@ -107,13 +107,13 @@ def test_only_the_results_of_present_tasks_count_in_any_order(paper, counter, tm
 
 def test_warnings_and_draws_and_numbers_of_numpy_are_kept(paper, tmp_path):
     def warn(task, data_home):
-        warnings.warn("two\n pieces", stacklevel=1)
+        warnings.warn("two\n parts", stacklevel=1)
         return [Measurement(np.float32(0.5), {"n": 1}, n_scored=np.int64(7), draw=np.int64(3))]
 
     entry = replace(paper.entries[0], run=warn)
     first, again = (run_entry(paper, entry, tmp_path) for _ in range(2))
     assert again.n_reused == N_TASKS
-    assert [result.warnings for result in again.results] == [("two pieces",)] * N_TASKS
+    assert [result.warnings for result in again.results] == [("two parts",)] * N_TASKS
     measured = again.results[0].measurements
     assert (
         measured

@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from labelfold import SupervisedSemidefiniteEmbedding
 from reproductions import Measurement, Task, load_paper
 from reproductions.ssde import figure_1, figure_2, maps
-from reproductions.summary import TaskResult, summarise
+from reproductions.summary import TaskResult, summarize
 from reproductions.tests.helpers import value_of
 
 PAPER = load_paper("ssde")
@@ -112,7 +112,7 @@ def made_up_rolls(
             values[figure_1.LEFT_OUT] = mixing if is_mixed else 1
         measured = [Measurement(value, {}, measure) for measure, value in values.items()]
         results.append(TaskResult(task, tuple(measured), 0.0))
-    return summarise(results)
+    return summarize(results)
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def made_up_images(ssde, *, slle=0.5, chosen=0.3, control=0.6, error=0.05, data_
                 Measurement(0.01, {}, figure_2.GAP, unit="number"),
             ]
         results.append(TaskResult(task, tuple(measured), 0.0))
-    return summarise(results, derive=FIGURE_2.derive)
+    return summarize(results, derive=FIGURE_2.derive)
 
 
 def test_choices_are_put_together_split_by_split():
@@ -288,7 +288,7 @@ CONTROL = "SSDE is above the same regression on one-hot labels"
 BEST_SLLE = "SSDE is above SLLE, at every dimension up to 30 (best case of alpha)"
 CHOSEN_SLLE = "SSDE is above SLLE, at every dimension up to 30 (alpha cross-validated)"
 RAW = "SSDE is above 3-NN on the raw pixels, in 10 dimensions and in 30"
-KEPT = "Distances to neighbours of the own class are kept"
+KEPT = "Distances to neighbors of the same class are kept"
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from reproductions.summary import (
     TaskResult,
     mean_over_seeds,
     paired_difference,
-    summarise,
+    summarize,
     wilson_interval,
 )
 
@@ -52,13 +52,13 @@ def test_wilson_ends_are_z_standard_deviations_away(share, n):
 
 
 def test_one_run_of_an_error_rate_gets_wilsons_interval():
-    (row,) = summarise([result({}, None, Measurement(0.1, n_scored=50))]).rows
+    (row,) = summarize([result({}, None, Measurement(0.1, n_scored=50))]).rows
     assert row.estimate == Estimate(0.1, *wilson_interval(0.1, 50), 1, "Wilson")
 
 
 @pytest.mark.parametrize("measurement", [Measurement(0.1), Measurement(3.0, unit="number")])
 def test_one_run_of_anything_else_has_no_interval(measurement):
-    (row,) = summarise([result({}, None, measurement)]).rows
+    (row,) = summarize([result({}, None, measurement)]).rows
     assert (row.estimate.low, row.estimate.method) == (None, "none")
 
 
@@ -68,7 +68,7 @@ def test_measurements_are_grouped_by_setting_and_measure():
         for n in (1, 2)
         for seed in range(3)
     ]
-    summary = summarise(results)
+    summary = summarize(results)
     assert [(row.setting["n"], row.measure) for row in summary.rows] == [
         (1, "error"),
         (1, "other"),
@@ -82,14 +82,14 @@ def test_measurements_are_grouped_by_setting_and_measure():
 def test_the_order_of_seeds_changes_no_bit():
     rng = random.Random(0)
     results = [result({}, seed, error(rng.random(), "a")) for seed in range(30)]
-    before = summarise(results)
+    before = summarize(results)
     rng.shuffle(results)
-    assert summarise(results) == before
+    assert summarize(results) == before
 
 
 def test_a_printed_value_stands_beside_the_row_of_equal_setting():
     printed = [Printed(0.05, {"method": "a", "n": 1}), Printed(0.06, {"n": 1})]
-    rows = summarise([result({"n": 1}, 0, error(0.1, "a"), error(0.1, "b"))], printed=printed).rows
+    rows = summarize([result({"n": 1}, 0, error(0.1, "a"), error(0.1, "b"))], printed=printed).rows
     assert [row.printed for row in rows] == [printed[0], None]
 
 
@@ -100,7 +100,7 @@ def test_derived_rows_come_last_and_have_printed_values_too():
 
     printed = Printed(0.1, {"method": "best"})
     results = [result({}, 0, error(0.3, "a"), error(0.2, "b"))]
-    rows = summarise(results, printed=[printed], derive=best).rows
+    rows = summarize(results, printed=[printed], derive=best).rows
     assert [row.setting["method"] for row in rows] == ["a", "b", "best"]
     assert (rows[-1].estimate.mean, rows[-1].printed) == (0.2, printed)
 
@@ -108,7 +108,7 @@ def test_derived_rows_come_last_and_have_printed_values_too():
 def test_paired_difference_takes_common_seeds_only():
     results = [result({}, seed, error(0.1 * seed, "a")) for seed in range(4)]
     results += [result({"x": 0}, seed, error(0.1, "b")) for seed in range(1, 4)]
-    first, second = summarise(results).rows
+    first, second = summarize(results).rows
     difference = paired_difference(first, second)
     assert difference == mean_over_seeds([0.1 * seed - 0.1 for seed in (1, 2, 3)])
 
@@ -118,11 +118,11 @@ def test_paired_difference_takes_common_seeds_only():
 )
 def test_measurements_that_cannot_be_told_apart_are_refused(setting, message):
     with pytest.raises(ValueError, match=message):
-        summarise([result(setting, 0, error(0.1, "a"), error(0.2, "a"))])
+        summarize([result(setting, 0, error(0.1, "a"), error(0.2, "a"))])
 
 
 def test_an_ambiguous_row_is_an_error():
-    summary = summarise([result({}, 0, error(0.1, "a"), error(0.2, "b"))])
+    summary = summarize([result({}, 0, error(0.1, "a"), error(0.2, "b"))])
     with pytest.raises(LookupError, match="2 rows"):
         summary.row()
 
@@ -136,4 +136,4 @@ def test_a_measurement_is_finite(value):
 def test_draws_of_one_task_count_as_seeds():
     values = [error(0.1, "a", draw=0), error(0.3, "a", draw=1)]
     apart = [result({}, seed, error(value, "a")) for seed, value in enumerate((0.1, 0.3))]
-    assert summarise([result({}, None, *values)]) == summarise(apart)
+    assert summarize([result({}, None, *values)]) == summarize(apart)

@@ -1,8 +1,8 @@
-"""Maps of many points with few labels, as scikit-learn estimators.
+"""Embeddings and classifiers for many rows with few labels, as scikit-learn estimators.
 
-The public names stand here and are imported on first use (PEP 562), so that ``import labelfold``
-costs next to nothing and a user of one estimator never loads matplotlib or faiss. Type checkers
-read the same names from the block under ``TYPE_CHECKING``.
+Public names are imported on first use (PEP 562): ``import labelfold`` costs next to nothing, and a
+user of one estimator never loads matplotlib or faiss. Type checkers read the same names from the
+block under ``TYPE_CHECKING``.
 """
 
 import importlib
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         semidefinite,
         solvers,
         spectral,
+        tables,
     )
     from labelfold.classify import (
         LaplacianClassifier,
@@ -80,39 +81,33 @@ __all__ = [
     "semidefinite",
     "solvers",
     "spectral",
+    "tables",
 ]
 
-_HOME = {
-    "CCDR": "labelfold.spectral",
-    "EmbeddingDisplay": "labelfold.plotting",
-    "FurthestNeighborUnfolding": "labelfold.semidefinite",
-    "IntrinsicDimension": "labelfold.graph",
-    "IsometricSeparationMap": "labelfold.semidefinite",
-    "LabeledKFold": "labelfold.evaluate",
-    "LaplacianClassifier": "labelfold.classify",
-    "LaplacianEigenmaps": "labelfold.spectral",
-    "LeastSquaresClassifier": "labelfold.classify",
-    "ManifoldClassifier": "labelfold.classify",
-    "MarginalFisherAnalysis": "labelfold.spectral",
-    "MaximumVarianceUnfolding": "labelfold.semidefinite",
-    "NeighborGraph": "labelfold.graph",
-    "PartialLabels": "labelfold.labels",
-    "ResampledEmbedding": "labelfold.ensemble",
-    "SupervisedLLE": "labelfold.spectral",
-    "SupervisedSemidefiniteEmbedding": "labelfold.semidefinite",
-    "TransductiveSearchCV": "labelfold.evaluate",
-    "draw_labeled": "labelfold.evaluate",
-    "hide_labels": "labelfold.labels",
-    "load": "labelfold.persistence",
-    "save": "labelfold.persistence",
+_HOMES = {
+    "classify": ("LaplacianClassifier", "LeastSquaresClassifier", "ManifoldClassifier"),
+    "ensemble": ("ResampledEmbedding",),
+    "evaluate": ("LabeledKFold", "TransductiveSearchCV", "draw_labeled"),
+    "graph": ("IntrinsicDimension", "NeighborGraph"),
+    "labels": ("PartialLabels", "hide_labels"),
+    "persistence": ("load", "save"),
+    "plotting": ("EmbeddingDisplay",),
+    "semidefinite": (
+        "FurthestNeighborUnfolding",
+        "IsometricSeparationMap",
+        "MaximumVarianceUnfolding",
+        "SupervisedSemidefiniteEmbedding",
+    ),
+    "spectral": ("CCDR", "LaplacianEigenmaps", "MarginalFisherAnalysis", "SupervisedLLE"),
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        value = getattr(importlib.import_module(_HOME[name]), name)
-        globals()[name] = value
-        return value
+    for home, names in _HOMES.items():
+        if name in names:
+            value = getattr(importlib.import_module(f"labelfold.{home}"), name)
+            globals()[name] = value
+            return value
     if name in __all__:
         return importlib.import_module(f"labelfold.{name}")
     raise AttributeError(f"module 'labelfold' has no attribute {name!r}")

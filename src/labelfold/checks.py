@@ -9,11 +9,19 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from labelfold.exceptions import InputError
 
-__all__ = ["check_choice", "check_integer", "check_real", "check_rows", "input_errors"]
+__all__ = [
+    "check_choice",
+    "check_integer",
+    "check_real",
+    "check_rows",
+    "input_errors",
+    "seed_from",
+]
 
 
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
@@ -63,7 +71,7 @@ def check_real(
 
 
 def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """Return rows as float64, dense or CSR; ``reset`` for those of fit, of which two are needed."""
+    """Return rows as float64, dense or CSR; ``reset`` for those of fit, at least two."""
     with input_errors():
         return validate_data(
             estimator,
@@ -73,6 +81,16 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
             dtype=np.float64,
             ensure_min_samples=2 if reset else 1,
         )
+
+
+def seed_from(random_state: Any) -> int:
+    """Return a seed for chance that serves speed only: a fixed one for None, the same as for 0.
+
+    An integer gives one seed, a RandomState another at every call.
+    """
+    with input_errors():
+        generator = check_random_state(0 if random_state is None else random_state)
+    return int(generator.randint(2**31 - 1))
 
 
 @contextmanager

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from typing import Any
 
 __all__ = [
@@ -18,22 +20,23 @@ __all__ = [
     "UnreachedPointsWarning",
 ]
 
-InfeasibleMapWarning: type[Warning]  # made when somebody asks for it, see __getattr__
+LIBRARIES = ("labelfold", "sklearn")  # whose lines no warning points at
+InfeasibleMapWarning: type[Warning]  # defined on first use, see __getattr__
 
 
 class InputError(ValueError):
-    """Wrong data, labels, parameters or options; the message says what to do about it.
+    """Wrong data, labels, parameters or options; the message says what to do.
 
-    Raised on purpose only, so that a command can tell it from a defect.
+    Raised on purpose only, so that a command can distinguish it from a defect.
     """
 
 
 class GraphMismatchError(InputError):
-    """A graph or basis was handed to ``fit`` that belongs to other rows or other parameters."""
+    """A graph or basis passed to ``fit`` belongs to other rows or other parameters."""
 
 
 class ModelFileError(InputError):
-    """A file is none that ``labelfold.save`` wrote, was cut short or altered, or is too new."""
+    """Not a labelfold model file, or truncated, modified or too new."""
 
 
 class ModelVersionWarning(UserWarning):
@@ -41,11 +44,11 @@ class ModelVersionWarning(UserWarning):
 
 
 class DisconnectedGraphWarning(UserWarning):
-    """The neighbour graph fell into several pieces; most methods join them by bridges."""
+    """The neighbor graph has several connected components; most methods add bridges."""
 
 
 class FewNeighborsWarning(UserWarning):
-    """More neighbours were asked for than there are other rows."""
+    """More neighbors were asked for than there are other rows."""
 
 
 class FewEigenvectorsWarning(UserWarning):
@@ -53,27 +56,35 @@ class FewEigenvectorsWarning(UserWarning):
 
 
 class UnreachedPointsWarning(UserWarning):
-    """Some points lie in components of the graph that hold no label."""
+    """Some rows lie in connected components of the graph without a label."""
 
 
 class ApproximateSearchWarning(UserWarning):
-    """The approximate neighbour search was not used as asked; the message says why."""
+    """The approximate neighbor search was not used as asked; the message says why."""
 
 
 class HubnessWarning(UserWarning):
-    """One point is among the nearest neighbours of very many others."""
+    """One point is among the nearest neighbors of very many others."""
+
+
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line of the user's that called labelfold, directly or through scikit-learn."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals["__name__"].partition(".")[0] in LIBRARIES:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 def __getattr__(name: str) -> Any:
-    """Make the one class that needs scikit-learn when somebody asks for it.
+    """Define the one class that needs scikit-learn on first use.
 
-    The command line raises InputError, and answers ``--help`` without loading scikit-learn.
+    The command line raises InputError and answers ``--help`` without loading scikit-learn.
     """
     if name != "InfeasibleMapWarning":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from sklearn.exceptions import ConvergenceWarning
 
-    text = "No map was found that keeps the distances and has all labels on their sides."
+    text = "No embedding was found that keeps the distances and has all labels on their sides."
     kind = type(name, (ConvergenceWarning,), {"__doc__": text, "__module__": __name__})
     globals()[name] = kind
     return kind

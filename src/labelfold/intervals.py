@@ -1,4 +1,4 @@
-"""Intervals for the figures that splits and draws give, at the 80 % that the papers have."""
+"""Intervals for figures from splits and draws, by default at the 80 % of the papers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How much memory is free: for the machine, for this process and for its container.
+"""How much memory is free: on the machine, for this process and in its container.
 
-A container is a control group of Linux, whose limit and use are files. Files that it has cached
-count as used there, but the kernel drops them when memory is asked for.
+A container is a control group of Linux, whose limit and use are files. Cached files count as used
+there, but the kernel drops them when memory is needed.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _free_in_groups() -> Iterator[int]:
         for controller in {"", "memory"} & set(controllers.split(",")):
             folder, limit, use, cached = LAYOUTS[controller]
             place = PurePosixPath(path.lstrip("/"))
-            # A container may see its own group as the root, whatever the path says.
+            # A container may see its own group as the root even if the path names another.
             for group in {place, *place.parents, PurePosixPath(".")}:
                 yield from _free_in_group(GROUPS / folder / group, limit, use, cached)
 

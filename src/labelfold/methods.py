@@ -37,6 +37,7 @@ HOMES = (
     "labelfold.classify",
     "labelfold.ensemble",
     "labelfold.graph",
+    "labelfold.tables.preparation",
     "labelfold.evaluate.search",
 )
 
@@ -119,21 +120,11 @@ class Declaration:
 
 @dataclass(frozen=True)
 class Method:
-    """An estimator class that has a short name.
-
-    Parameters
-    ----------
-    estimator : type
-        The class.
-    declaration : Declaration
-        What it is.
-    defaults : mapping
-        Parameters whose default here is not the estimator's own.
-    """
+    """An estimator class that has a short name."""
 
     estimator: type
     declaration: Declaration
-    defaults: Mapping[str, Any] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)  # that differ from the estimator's
 
     @property
     def parameters(self) -> list[str]:
@@ -188,17 +179,11 @@ BORROWED: tuple[tuple[str, Declaration, Mapping[str, Any]], ...] = (
 
 
 def declare(declaration: Declaration) -> Callable[[Class], Class]:
-    """Declare an estimator class, which becomes known under its short name.
-
-    Raises
-    ------
-    InputError
-        If another class has that name.
-    """
+    """Declare an estimator class under its short name, which no other class may have."""
 
     def register(estimator: Class) -> Class:
         for one in _estimators.values():
-            if _qualified(one) != _qualified(estimator) and declaration.name == _name(one) != "":
+            if declaration.name == _name(one) != "" and _qualified(one) != _qualified(estimator):
                 raise InputError(
                     f"The name {declaration.name!r} is taken by {_qualified(one)}: declare "
                     f"{estimator.__name__} under another."
@@ -215,19 +200,19 @@ def stored(kind: Class) -> Class:
 
     Only for classes whose objects are data: none of their methods may call something that a file
     names. An object that holds more than new rows need has a method ``for_new_rows``, which returns
-    what a compact file keeps of it.
+    what a compact file keeps.
     """
     _stored[_qualified(kind)] = kind
     return kind
 
 
 def declaration_of(estimator: Any) -> Declaration | None:
-    """Return what an estimator, or its class, declares; None for one that declares nothing."""
+    """Return what an estimator, or its class, declares; None if it declares nothing."""
     return getattr(estimator, "declaration", None)
 
 
 def takes_partial_labels(estimator: Any) -> bool:
-    """Return whether an estimator declares that it makes use of a y with unlabeled rows."""
+    """Return whether an estimator declares that it uses a y with unlabeled rows."""
     declaration = declaration_of(estimator)
     return declaration is not None and declaration.labels in ("needs", "uses")
 
@@ -239,7 +224,7 @@ def is_blind_to_labels(estimator: Any) -> bool:
 
 
 def all_estimators() -> list[type]:
-    """Return every declared estimator class: labelfold's own by package and module, then others."""
+    """Return every declared estimator class: labelfold's by package and module, then others."""
     _load()
     return sorted(_estimators.values(), key=_place)
 
@@ -263,7 +248,7 @@ def known_methods() -> dict[str, Method]:
 
 
 def all_stored() -> dict[str, type]:
-    """Return the classes whose objects may stand in model files, by qualified name."""
+    """Return the classes whose objects model files may hold, by qualified name."""
     _load()
     return dict(_stored)
 

@@ -1,10 +1,10 @@
-"""Progress of long work: solvers and searches report, and whoever called decides what is shown."""
+"""Progress of long work: solvers and searches report, and the caller decides what is shown."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Protocol
 
 __all__ = ["Progress", "report_nothing", "show_progress"]
 
@@ -22,36 +22,26 @@ def report_nothing(stage: str, done: int, total: int | None = None, note: str = 
 
 @contextmanager
 def show_progress(verbose: int) -> Iterator[Progress]:
-    """Yield a reporter that draws one bar a stage on stderr when ``verbose`` is positive."""
+    """Yield a reporter that draws one tqdm bar per stage on stderr if ``verbose`` is positive."""
     if not verbose:
         yield report_nothing
         return
-    bars = _Bars()
+    from tqdm import tqdm
+
+    current, bar = "", None
+
+    def report(stage: str, done: int, total: int | None = None, note: str = "") -> None:
+        nonlocal current, bar
+        if stage != current or bar is None:
+            if bar is not None:
+                bar.close()
+            current, bar = stage, tqdm(desc=stage, total=total)
+        bar.total = total
+        bar.set_postfix_str(note, refresh=False)
+        bar.update(done - bar.n)
+
     try:
-        yield bars
+        yield report
     finally:
-        bars.close()
-
-
-class _Bars:
-    """Draw the current stage as a tqdm bar; a new stage closes the bar before it."""
-
-    def __init__(self) -> None:
-        self._stage: str | None = None
-        self._bar: Any = None
-
-    def __call__(self, stage: str, done: int, total: int | None = None, note: str = "") -> None:
-        if stage != self._stage:
-            from tqdm import tqdm
-
-            self.close()
-            self._stage = stage
-            self._bar = tqdm(desc=stage, total=total, leave=True)
-        self._bar.total = total
-        self._bar.set_postfix_str(note, refresh=False)
-        self._bar.update(done - self._bar.n)
-
-    def close(self) -> None:
-        if self._bar is not None:
-            self._bar.close()
-        self._stage = self._bar = None
+        if bar is not None:
+            bar.close()

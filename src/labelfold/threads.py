@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from labelfold.exceptions import InputError
 
-__all__ = ["Team", "for_each", "limit_threads", "thread_limit"]
+__all__ = ["ThreadPool", "for_each", "limit_threads", "thread_limit"]
 
 Part = TypeVar("Part")
 
@@ -22,7 +22,7 @@ Part = TypeVar("Part")
 def limit_threads(n_jobs: int | None, *, user_api: str | None = None) -> Iterator[None]:
     """Bound BLAS and OpenMP pools to ``n_jobs`` threads, and restore them on leaving.
 
-    Only libraries that are loaded by then can be bound: import first, then enter.
+    Only libraries that are already loaded can be bound: import first, then enter.
 
     Parameters
     ----------
@@ -41,37 +41,13 @@ def limit_threads(n_jobs: int | None, *, user_api: str | None = None) -> Iterato
 
 
 def thread_limit() -> int:
-    """Return how many threads BLAS may use just now: what own threads are bound to as well."""
+    """Return how many threads BLAS may use now; our own threads keep to the same bound."""
     pools = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
     return max(pools, default=os.cpu_count() or 1)
 
 
-def for_each(work: Callable[[Part], None], parts: Iterable[Part], n_threads: int) -> None:
-    """Call ``work`` for every part, in threads.
-
-    The threads are made here and gone afterwards, so that a process forked later has none.
-
-    Parameters
-    ----------
-    work : callable
-        Fills in its own part of some array; it gains from threads as far as it releases the
-        interpreter lock, as NumPy's products and compiled kernels do.
-    parts : iterable
-        What it is called with.
-    n_threads : int
-        Number of threads; 1 works in the caller's.
-    """
-    if n_threads == 1:
-        for part in parts:
-            work(part)
-        return
-    with ThreadPoolExecutor(n_threads) as threads:
-        for done in [threads.submit(work, part) for part in parts]:
-            done.result()
-
-
-class Team:
-    """Threads that stay together for many short passes, and part on leaving the ``with`` block.
+class ThreadPool:
+    """Threads for many short passes, which end with the ``with`` block.
 
     Parameters
     ----------
@@ -90,10 +66,17 @@ class Team:
             self._threads.shutdown()
 
     def each(self, work: Callable[[Part], None], parts: Sequence[Part]) -> None:
-        """Call ``work`` for every part; a single one in the caller's thread."""
-        if self._threads is None or len(parts) == 1:
-            for part in parts:
-                work(part)
-            return
-        for done in [self._threads.submit(work, part) for part in parts]:
-            done.result()
+        """Call ``work`` for every part; a single one in the caller's thread.
+
+        ``work`` fills in its own part of some array. It gains from threads as far as it releases
+        the interpreter lock, as NumPy's products and compiled kernels do.
+        """
+        call_all = map if self._threads is None or len(parts) == 1 else self._threads.map
+        for _ in call_all(work, parts):
+            pass  # an error in a thread is raised here
+
+
+def for_each(work: Callable[[Part], None], parts: Iterable[Part], n_threads: int) -> None:
+    """Call ``work`` for every part in threads that end here: a process forked later has none."""
+    with ThreadPool(n_threads) as pool:
+        pool.each(work, list(parts))

@@ -1,4 +1,4 @@
-"""Files that are replaced as a whole or not at all, and what that takes."""
+"""Files that are replaced as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-__all__ = ["replacing", "synchronise", "temporary_name"]
+__all__ = ["replacing", "synchronize", "temporary_name"]
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
     """Open a stream whose bytes become the file at ``path`` when the block ends without an error.
 
-    They are written under a temporary name in the same folder, synchronised to disk and renamed.
+    They are written under a temporary name in the same folder, synchronized to disk and renamed.
     An error, Ctrl-C or a power cut before that leaves the old file, or none.
 
     Parameters
@@ -44,15 +44,15 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
-    synchronise(target.parent)
+    synchronize(target.parent)
 
 
 def temporary_name(target: Path) -> Path:
-    """Return a new name in the folder of a file, from where it can be renamed into place."""
+    """Return a new name in the folder of a file, to be renamed to it."""
     return target.with_name(f".labelfold-{secrets.token_hex(8)}.tmp")
 
 
-def synchronise(folder: Path) -> None:
+def synchronize(folder: Path) -> None:
     """Make a rename in a folder survive a power cut, where the system can."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)

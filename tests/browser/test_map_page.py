@@ -115,7 +115,7 @@ def test_it_opens_from_disk_and_asks_for_nothing(visit, n_points, renderer, back
         assert count_pixels(visited, style.color) > 0
 
 
-def test_the_point_under_the_pointer_tells_its_details(visit, pets):
+def test_the_point_under_the_pointer_shows_its_details(visit, pets):
     visited = visit(pets, hover=NAMES)
     place = order_of(visited)
     visited.page.mouse.move(*visited.place(place[3]))
@@ -210,6 +210,13 @@ def test_ring_and_card_follow_the_point_when_the_window_changes(visit, pets):
     assert abs(box["x"] - visited.place(i)[0]) < 40
 
 
+def test_a_character_is_not_cut_in_half(visit):
+    text = "x" * 399 + "\N{LEMON} zest"
+    visited = visit(EmbeddingDisplay([[0.0, 0.0]]), hover={"note": [text]})
+    visited.page.mouse.move(*visited.place(0))
+    assert dict(visited.card())["note"] == "x" * 399 + "…"
+
+
 def test_a_finger_asks_for_details(visit, pets):
     visited = visit(pets, hover=NAMES, size=PHONE, touch=True)
     place = order_of(visited)
@@ -252,7 +259,7 @@ def test_all_and_none(visit, pets):
 def test_kinds_are_ticked_off(visit, pets):
     visited = visit(pets)
     place = order_of(visited)
-    visited.page.get_by_label("label given").click()
+    visited.page.get_by_label("labeled").click()
     assert visited.shown_rows() == sorted(place[row] for row in (4, 5))
     visited.page.get_by_label("new").click()
     assert visited.shown_rows() == [place[4]]
@@ -285,6 +292,15 @@ def test_names_keep_within_the_frame_and_cover_no_other(visit, size, corners):
             assert end <= other[0] or other[2] <= start or low <= other[1] or other[3] <= high
 
 
+def test_a_name_without_room_appears_when_there_is_room(visit):
+    across = [0.0, 0.01, 0.02, 9.0, 9.0]
+    display = EmbeddingDisplay(np.column_stack([across, [0, 0, 0, 9, -9]]), labels=[*"abcde"])
+    visited = visit(display)
+    assert set(visited.names()[0]) == {"a", "b", "d", "e"}
+    visited.call("() => model('map').x_range.setv({ start: -0.05, end: 0.05 })")
+    assert set(visited.names()[0]) == {"a", "b", "c"}  # the others are out of sight
+
+
 def test_names_are_switched_off(visit, pets):
     visited = visit(pets)
     assert set(visited.names()[0]) == {"bird", "cat", "dog"}
@@ -293,6 +309,35 @@ def test_names_are_switched_off(visit, pets):
     visited.page.get_by_label("cat").click()
     visited.page.get_by_label("Names").click()
     assert set(visited.names()[0]) == {"bird", "dog"}
+
+
+@pytest.mark.parametrize("size", [(1280, 800), PHONE])
+def test_long_names_are_whole_in_the_list(visit, corners, size):
+    visited = visit(corners, size=size)
+    for name in visited.page.locator("#classes bdi").all():
+        assert name.evaluate("(one) => one.scrollWidth <= one.clientWidth")
+        assert name.evaluate("(one) => one.scrollHeight <= one.clientHeight")
+
+
+def test_the_picture_is_saved_without_a_question(visit, pets):
+    visited = visit(pets)
+    with visited.page.expect_download() as download:
+        visited.page.get_by_role("button", name="Save").click()
+    assert download.value.suggested_filename == "map.png"
+    assert visited.troubles == []
+
+
+@pytest.mark.parametrize("n_columns", [1, 2])
+def test_all_tools_are_in_sight(visit, n_columns):
+    display = EmbeddingDisplay(np.arange(8.0).reshape(4, 2)[:, :n_columns], labels=LONG_NAMES[:4])
+    visited = visit(display)
+    for size in ((1280, 800), PHONE, (1280, 800)):
+        visited.page.set_viewport_size({"width": size[0], "height": size[1]})
+        visited.page.wait_for_timeout(400)
+        plot = visited.page.locator("#plot").bounding_box()
+        for name in ("Pan", "Box Zoom", "Wheel Zoom", "Reset", "Save"):
+            box = visited.page.get_by_role("button", name=name, exact=True).bounding_box()
+            assert box["x"] + box["width"] <= plot["x"] + plot["width"]
 
 
 def test_search_finds_in_labels_predictions_columns_and_rows(visit, pets):
@@ -336,15 +381,20 @@ def test_a_few_hits_are_large_and_lie_on_top(visit):
     assert count_pixels(visited, UNLABELED_COLOR) < before + 10
 
 
-def test_hits_that_a_filter_hides_are_told(visit, pets):
+def test_hits_that_a_filter_hides_are_counted(visit, pets):
     visited = visit(pets, hover=NAMES)
     visited.page.get_by_label("cat").click()
+    opacities = "() => [model('writing').glyph.text_alpha.value, ...model('points').data.alpha]"
+    before = visited.call(opacities)
     visited.page.fill("#search", "cat")
     expect_text(visited, "#hits", "3 of 6 points found, 2 of them hidden")
+    assert max(visited.call(opacities)) < 0.5  # names and points fade
     visited.page.press("#search", "Escape")  # ends a search
     expect_text(visited, "#hits", "4 of 6 points")
     assert visited.page.input_value("#search") == ""
     assert visited.call("() => model('found').data.x.length") == 0
+    assert visited.call(opacities)[1:] == before[1:]
+    assert visited.call(opacities)[0] == 1
 
 
 def test_enter_goes_from_hit_to_hit_and_moves_the_map(visit, pets):
@@ -359,6 +409,50 @@ def test_enter_goes_from_hit_to_hit_and_moves_the_map(visit, pets):
         assert start <= pets.embedding[seen[-1], 0] <= end
         expect_ring(visited, order_of(visited)[seen[-1]])
     assert seen == [2, 3, 5, 2, 5]
+
+
+def test_enter_follows_the_rows_of_a_column_of_their_numbers(visit, pets):
+    visited = visit(pets, hover={"row": [f"no. {row}" for row in range(6)]})
+    visited.page.fill("#search", "no.")
+    seen = []
+    for _ in range(6):
+        visited.page.press("#search", "Enter")
+        seen.append(dict(visited.card())["row"])
+    assert seen == [f"no. {row}" for row in range(6)]
+
+
+def test_enter_at_once_searches_what_is_in_the_box(visit, pets):
+    """Text and Enter within one turn of the page, as from a quick typist."""
+    visited = visit(pets, hover=NAMES)
+    for text, name, hits in (
+        ("cat", "Tom", "3 of 6 points found"),
+        ("polly", "Polly", "1 of 6 points found"),
+        ("", None, "6 points"),
+    ):
+        visited.call(
+            """(text) => {
+                const box = document.getElementById("search");
+                box.value = text;
+                box.dispatchEvent(new Event("input", { bubbles: true }));
+                const options = { key: "Enter", bubbles: true, cancelable: true };
+                box.dispatchEvent(new KeyboardEvent("keydown", options));
+            }""",
+            text,
+        )
+        assert dict(visited.card() or []).get("name") == name
+        expect_text(visited, "#hits", hits)
+
+
+def test_going_to_a_hit_in_sight_paints_nothing(visit, pets):
+    visited = visit(pets, hover=NAMES, script=RECORD_TEXT)
+    visited.page.fill("#search", "dog")
+    expect_text(visited, "#hits", "3 of 6 points found")
+    visited.page.wait_for_timeout(200)
+    before = visited.call("() => window.written.length")
+    visited.page.press("#search", "Enter")
+    visited.page.wait_for_timeout(200)
+    assert visited.card() is not None
+    assert visited.call("() => window.written.length") == before
 
 
 @pytest.mark.parametrize("size", [(1280, 800), PHONE, (390, 500)])
@@ -487,3 +581,11 @@ def test_a_strip_names_its_rows(visit):
     # The first class is on top.
     heights = [visited.place(order_of(visited)[row])[1] for row in range(3)]
     assert heights == sorted(heights)
+
+
+def test_a_strip_of_long_names_has_room_on_a_phone(visit):
+    display = EmbeddingDisplay(np.arange(6.0)[:, None], labels=LONG_NAMES)
+    visited = visit(display, size=PHONE, script=RECORD_TEXT)
+    visited.page.wait_for_function("() => Bokeh.documents[0].roots()[0].inner_width > 200")
+    written = set(visited.call("() => window.written"))
+    assert {f"The quic…iant {one}" for one in "ABCDEF"} <= written

@@ -58,18 +58,18 @@ def test_low_rank_changes_no_answer(three_classes, fit_intercept):
         more.append(np.full((len(X), 1), 1e6))
     wide = np.hstack(more)
     low = head.fit(wide, y)
-    assert (plain.rank_, low.rank_) == (4, 4)
+    assert (plain.column_rank_, low.column_rank_) == (4, 4)
     np.testing.assert_allclose(low.decision_function(wide), plain.decision_function(X), atol=1e-9)
 
 
-def test_more_coordinates_than_points_fits_exactly(three_classes):
+def test_more_coordinates_than_rows_fits_exactly(three_classes):
     _, y = three_classes
     rng = np.random.default_rng(2)
     wide = rng.standard_normal((6, 30))
     head = LeastSquaresClassifier().fit(wide, y[::20])
     np.testing.assert_array_equal(head.predict(wide), y[::20])
     assert np.isfinite(head.coef_).all()
-    assert head.rank_ == 5
+    assert head.column_rank_ == 5
 
 
 def test_units_have_no_influence(three_classes):

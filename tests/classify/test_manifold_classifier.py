@@ -10,7 +10,7 @@ from sklearn.ensemble import RandomTreesEmbedding
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.manifold import TSNE, Isomap, SpectralEmbedding
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsTransformer
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -66,15 +66,6 @@ def test_given_labels_are_kept_and_the_head_may_disagree(iris):
     assert model.classes_[model.label_distributions_[10].argmax()] == 0
 
 
-def test_predictions_of_training_rows_are_those_of_the_map(iris):
-    X, _, _, y = iris
-    model = ManifoldClassifier().fit(X, y)
-    unlabeled = np.flatnonzero(y == -1)
-    _, inverse, counts = np.unique(X, axis=0, return_inverse=True, return_counts=True)
-    alone = unlabeled[counts[inverse.ravel()][unlabeled] == 1]
-    np.testing.assert_array_equal(model.predict(X)[alone], model.transduction_[alone])
-
-
 EMBEDDERS = [
     None,
     CCDR(3),
@@ -105,7 +96,7 @@ def test_every_embedder_with_every_head(iris, embedder, head):
     assert hasattr(model, "predict_proba") != isinstance(head, RidgeClassifier)
 
 
-def test_a_supervised_transformer_sees_labelled_rows_only(iris):
+def test_a_supervised_transformer_sees_labeled_rows_only(iris):
     # With -1 as a fourth class the discriminants would be others.
     X, truth, keep, y = iris
     model = ManifoldClassifier(LinearDiscriminantAnalysis()).fit(X, y)
@@ -167,7 +158,7 @@ def test_graph_is_handed_on(iris):
         ManifoldClassifier(PCA(2)).fit(X, y, graph=graph)
 
 
-def test_fit_head_on_a_map_made_before(iris):
+def test_fit_head_on_a_given_embedding(iris):
     X, _, _, y = iris
     embedder = CCDR(5).fit(X, y)
     fitted = ManifoldClassifier(CCDR(5), head="knn").fit(X, y)
@@ -197,17 +188,13 @@ def test_an_ensemble_as_embedder(iris):
     assert model.score(X, truth) > 0.8
 
 
-def test_frames_and_precomputed_distances_give_the_same_answer(iris):
+def test_frames_give_the_same_answer(iris):
     X, _, _, y = iris
     reference = ManifoldClassifier(CCDR(3)).fit(X, y)
     frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
     framed = ManifoldClassifier(CCDR(3).set_output(transform="pandas")).fit(frame, y)
     assert list(framed.feature_names_in_) == ["a", "b", "c", "d"]
     np.testing.assert_array_equal(framed.predict(frame + 0.01), reference.predict(X + 0.01))
-    neighbors = KNeighborsTransformer(mode="distance", n_neighbors=60).fit_transform(X)
-    precomputed = ManifoldClassifier(CCDR(3, n_neighbors=60, metric="precomputed"))
-    dense = ManifoldClassifier(CCDR(3, n_neighbors=60)).fit(X, y)
-    np.testing.assert_array_equal(precomputed.fit(neighbors, y).transduction_, dense.transduction_)
 
 
 def test_default_dimension_grows_with_labels():
@@ -233,20 +220,13 @@ def test_parameters_are_left_alone(iris):
     assert not hasattr(head, "classes_")
 
 
-def test_refitting_with_another_head_forgets_old_distributions(iris):
-    X, _, _, y = iris
-    model = ManifoldClassifier().fit(X, y)
-    model.set_params(head=RidgeClassifier()).fit(X, y)
-    assert not hasattr(model, "label_distributions_")
-
-
 @pytest.mark.parametrize(
     ("changes", "y", "message"),
     [
         ({}, np.zeros(149), "inconsistent numbers of samples"),
-        ({"head": "svm"}, np.zeros(150), "head='svm' is no classifier"),
-        ({"embedder": LogisticRegression()}, np.zeros(150), "is no transformer: give an estimator"),
-        ({"embedder": "pca"}, np.zeros(150), "embedder='pca' is no transformer"),
+        ({"head": "svm"}, np.zeros(150), "head='svm' is not a classifier"),
+        ({"embedder": LogisticRegression()}, np.zeros(150), "is not a transformer: give an"),
+        ({"embedder": "pca"}, np.zeros(150), "embedder='pca' is not a transformer"),
     ],
 )
 def test_bad_input(iris, changes, y, message):

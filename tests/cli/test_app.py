@@ -26,7 +26,7 @@ def test_help_names_commands_and_exit_codes(option):
     result = CliRunner().invoke(app, [option])
     assert result.exit_code == 0
     assert "demo" in result.stdout
-    assert "Exit codes: 0 fine" in result.stdout
+    assert "Exit codes: 0 success" in result.stdout
 
 
 def test_no_command_shows_the_help_and_fails():
@@ -93,7 +93,7 @@ def test_ctrl_c_ends_with_130_and_leaves_nothing(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGPIPE")
-def test_a_closed_pipe_is_no_traceback():
+def test_a_closed_pipe_prints_no_traceback():
     with subprocess.Popen(
         [sys.executable, "-m", "labelfold.cli", "demo", "--help"],
         stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""Streams, exit codes and the one line on stderr, on commands that do nothing but fail."""
+"""Streams, exit codes and the one line on stderr, on a command that only fails."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def fail(console: Console, kind: str) -> None:
         "exit": typer.Exit(7),
     }
     if kind == "warning":
-        warnings.warn("two pieces\nwere joined", stacklevel=1)
+        warnings.warn("two components\nwere joined", stacklevel=1)
     elif kind == "step":
         with console.step("search"):
             raise InputError("no.")
@@ -88,7 +88,7 @@ def test_bad_input_shows_a_traceback_only_through_the_environment():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "problem", "way_out"),
+    ("arguments", "problem", "remedy"),
     [
         (["fail"], "Missing argument", "See 'tool fail --help'."),
         (["fail", "value", "--depth"], "No such option", "See 'tool fail --help'."),
@@ -97,17 +97,17 @@ def test_bad_input_shows_a_traceback_only_through_the_environment():
         (["fail", "not", "-q", "-v"], "-q and -v contradict each other", "pass one of them."),
     ],
 )
-def test_bad_usage(arguments, problem, way_out):
+def test_bad_usage(arguments, problem, remedy):
     result = run(*arguments)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith(f"labelfold: {problem}")
-    assert result.stderr.endswith(f"{way_out}\n")
+    assert result.stderr.endswith(f"{remedy}\n")
     assert result.stderr.count("\n") == 1
 
 
 def test_a_warning_is_a_line_unless_quiet():
     before = warnings.showwarning
-    assert run("fail", "warning").stderr == "labelfold: warning: two pieces were joined\n"
+    assert run("fail", "warning").stderr == "labelfold: warning: two components were joined\n"
     assert run("fail", "warning", "-q").stderr == ""
     assert warnings.showwarning is before
 

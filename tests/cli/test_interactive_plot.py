@@ -1,4 +1,4 @@
-"""`--plot map.html` of the commands that make maps: the page tells what the table tells."""
+"""`--plot map.html` of embed and classify: the page shows what the table has."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from command_line import PNG, read_csv, refused, run, write_csv
+from command_line import read_csv, refused, run, write_csv
 from sklearn.datasets import load_iris
 
 pytest.importorskip("bokeh")
@@ -55,7 +55,7 @@ def read_details(path):
     return sorted(details, key=lambda one: (one["is_new"], int(one["row"])))
 
 
-def test_embed_tells_row_name_and_label(tmp_path, flowers):
+def test_a_page_of_embed_has_row_name_and_label(tmp_path, flowers):
     out, page = tmp_path / "map.csv", tmp_path / "map.html"
     options = ("--labels", "kind", "--id-column", "name", "-o", out, "--plot", page)
     result = run("embed", flowers, *options)
@@ -69,7 +69,7 @@ def test_embed_tells_row_name_and_label(tmp_path, flowers):
     assert "<b>versi" not in page.read_text(encoding="utf-8")
 
 
-def test_classify_tells_answers_and_new_rows(tmp_path, flowers, new):
+def test_a_page_of_classify_has_predictions_and_new_rows(tmp_path, flowers, new):
     out, page = tmp_path / "labels.csv", tmp_path / "map.html"
     options = ("--labels", "kind", "--ignore", "name", "--folds", 0, "--scale", "standard")
     result = run("classify", flowers, *options, "--new", new, "-o", out, "--plot", page, "--json")
@@ -124,7 +124,7 @@ def test_a_file_of_new_rows_without_the_names_asked_for_is_refused(tmp_path, flo
 
 
 def test_new_rows_are_read_like_the_others(tmp_path):
-    """Files without a line of titles, in a format that their names do not tell."""
+    """Files without a header, in a format that their names do not say."""
     data = write_flowers(tmp_path / "flowers.txt", ROWS[:N_ROWS], n_labeled=20, ids=True)
     new = write_flowers(tmp_path / "new.txt", ROWS[N_ROWS:], ids=True)
     for path in (data, new):
@@ -136,7 +136,7 @@ def test_new_rows_are_read_like_the_others(tmp_path):
     assert [row["id"] for row in table] == [one["id"] for one in details] == names
 
 
-def test_the_name_of_new_rows_tells_their_format(tmp_path, flowers, new):
+def test_new_rows_have_the_format_that_their_name_says(tmp_path, flowers, new):
     data, tabs = tmp_path / "flowers.txt", tmp_path / "new.tsv"
     data.write_text(flowers.read_text())
     tabs.write_text(new.read_text().replace(",", "\t"))
@@ -154,23 +154,17 @@ def test_a_page_has_the_name_of_the_data_in_its_title(tmp_path, flowers, name):
     assert "<title>Map of flowers.csv</title>" in page.read_text(encoding="utf-8")
 
 
-def test_classify_draws_pictures_too(tmp_path, flowers):
-    options = ("--labels", "kind", "--ignore", "name", "--folds", 0, "--dims", 1)
-    picture = tmp_path / "map.png"
-    result = run("classify", flowers, *options, "-o", tmp_path / "labels.csv", "--plot", picture)
-    assert result.exit_code == 0, result.stderr
-    assert picture.read_bytes().startswith(PNG)
-
-
-def test_a_classifier_without_a_map_is_refused(tmp_path, flowers):
+def test_without_an_embedding_ccdr_draws_the_map(tmp_path, flowers, new):
     out, page = tmp_path / "labels.csv", tmp_path / "map.html"
-    options = ("--labels", "kind", "--method", "laplacian", "-o", out, "--plot", page)
-    refused(run("classify", flowers, *options), "--plot needs a map")
-    assert list(tmp_path.iterdir()) == []
+    options = ("--labels", "kind", "--ignore", "name", "--new", new, "-o", out, "--plot", page)
+    result = run("classify", flowers, *options)
+    assert result.exit_code == 0, result.stderr
+    assert "Classifier: laplacian (LaplacianClassifier)." in result.stdout
+    assert "<title>Map of flowers.csv</title>" in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("command", ["embed", "classify"])
-def test_without_bokeh_the_way_out_is_named_before_the_work(tmp_path, monkeypatch, command):
+def test_without_bokeh_the_remedy_is_named_before_the_work(tmp_path, monkeypatch, command):
     from labelfold.cli import output
 
     find = output.importlib.util.find_spec
@@ -186,10 +180,10 @@ def test_too_many_rows_are_refused_before_the_work(tmp_path, monkeypatch, flower
     monkeypatch.setattr("labelfold.plotting.interactive_map.MAX_POINTS", N_ROWS - 1)
     options = ("--labels", "kind", "--ignore", "name", "-o", tmp_path / "map.csv")
     page = tmp_path / "map.html"
-    refused(run(command, flowers, *options, "--plot", page), "holds 119 rows", ".png")
+    refused(run(command, flowers, *options, "--plot", page), "holds at most 119 rows", ".png")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_comparison_has_no_page(tmp_path, flowers):
     result = run("compare", flowers, "--labels", "kind", "--plot", tmp_path / "errors.html")
-    refused(result, ".png, .pdf, .svg: choose")
+    refused(result, "must end with one of .png, .pdf, .svg.")

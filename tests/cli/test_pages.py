@@ -1,4 +1,4 @@
-"""The pages of docs/cli are made again: their commands print what the pages show."""
+"""The commands in the pages of docs/cli print what the pages show."""
 
 import importlib.util
 import sys

@@ -1,4 +1,4 @@
-"""`labelfold transform`: saved maps and classifiers on new rows, and models that are refused."""
+"""`labelfold transform`: saved embeddings and classifiers on new rows, and refused models."""
 
 from __future__ import annotations
 
@@ -50,7 +50,10 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models")
     data = write_csv(folder / "digits.csv", X, digit=LABELS)
     write_csv(folder / "new.csv", NEW)
-    for command, options in (("embed", ["--scale", "standard"]), ("classify", ["--folds", 0])):
+    for command, options in (
+        ("embed", ["--scale", "standard"]),
+        ("classify", ["--method", "ccdr", "--folds", 0]),
+    ):
         result = run_command(
             *(command, data, "--labels", "digit", *options, "--compact"),
             *("--save", folder / f"{command}.skops", "-o", folder / f"{command}.csv"),
@@ -62,12 +65,13 @@ def folder(tmp_path_factory):
 # Values
 
 
-def test_a_map_of_scaled_columns(tmp_path, folder):
+def test_an_embedding_of_scaled_columns(tmp_path, folder):
     out = tmp_path / "out.csv"
     result = run(folder / "embed.skops", folder / "new.csv", "-o", out)
     assert (result.exit_code, result.stderr) == (0, "")
-    assert "CCDR of 64 features" in result.stdout
-    assert "30 rows, each with 2 coordinates" in result.stdout
+    text = " ".join(result.stdout.split())
+    assert "CCDR of 64 columns" in text
+    assert "30 rows, each with 2 coordinates" in text
     rows = read_csv(out)
     assert list(rows[0]) == ["row", "x1", "x2"]
     assert [int(row["row"]) for row in rows] == list(range(1, N_NEW + 1))
@@ -130,13 +134,13 @@ def test_a_model_without_names_takes_columns_as_they_come(tmp_path, folder):
 def test_rows_without_names_for_a_model_with_names(tmp_path, folder):
     np.save(tmp_path / "new.npy", NEW)
     arguments = [folder / "embed.skops", tmp_path / "new.npy", "-o", tmp_path / "out.csv"]
-    refused(run(*arguments), "--features", "columns that the model was fitted on")
+    refused(run(*arguments), "no column 'pixel0'", "--features")
     assert run(*arguments, "--features", "1-64").exit_code == 0
     run(folder / "embed.skops", folder / "new.csv", "-o", tmp_path / "by_name.csv")
     assert (tmp_path / "out.csv").read_text() == (tmp_path / "by_name.csv").read_text()
 
 
-def test_a_map_that_is_a_classifier_gives_both(tmp_path, folder):
+def test_an_embedder_that_classifies_gives_both(tmp_path, folder):
     labels = np.where(np.isin(DIGITS[:60], (0, 1)), DIGITS[:60], None)
     model = IsometricSeparationMap(tol=0.1, random_state=0).fit(X[:60], labels)
     labelfold.save(model, tmp_path / "model.skops")
@@ -159,20 +163,20 @@ def test_sparse_rows_and_a_classifier_on_the_graph(tmp_path):
 
 
 @pytest.mark.parametrize("is_scaled", [False, True])
-def test_spread_of_subsamples(tmp_path, folder, is_scaled):
+def test_std_of_subsamples(tmp_path, folder, is_scaled):
     member = ResampledEmbedding(subsample_size=100, n_subsamples=3, random_state=0)
     scaler = StandardScaler() if is_scaled else "passthrough"
     model = make_pipeline(scaler, member).fit(X, LABELS) if is_scaled else member.fit(X, LABELS)
     labelfold.save(model, tmp_path / "model.skops")
-    options = ["-o", tmp_path / "out.csv", "--spread"]
+    options = ["-o", tmp_path / "out.csv", "--std"]
     result = run(tmp_path / "model.skops", folder / "new.csv", *options)
     assert result.exit_code == 0, result.stderr
     rows = read_csv(tmp_path / "out.csv")
-    assert list(rows[0]) == ["row", "x1", "x2", "spread"]
+    assert list(rows[0]) == ["row", "x1", "x2", "std"]
     inner = scaler.transform(NEW) if is_scaled else NEW
-    x, spread = member.transform(inner, return_spread=True)
+    x, std = member.transform(inner, return_std=True)
     np.testing.assert_allclose(numbers_of(rows, "x"), x)
-    np.testing.assert_allclose(numbers_of(rows, "spread")[:, 0], spread)
+    np.testing.assert_allclose(numbers_of(rows, "std")[:, 0], std)
 
 
 # Reports and streams
@@ -197,11 +201,11 @@ def test_json_has_the_facts(tmp_path, folder):
 def test_a_missing_column(tmp_path, folder):
     short = write_csv(tmp_path / "short.csv", NEW[:, 1:], names=NAMES[1:])
     result = run(folder / "embed.skops", short, "-o", tmp_path / "new" / "out.csv")
-    refused(result, "'pixel0'", "columns that the model was fitted on")
+    refused(result, "'pixel0'", "which the model was fitted on")
     assert [path.name for path in tmp_path.iterdir()] == ["short.csv"]
 
 
-def test_names_that_are_numbers_are_not_taken_for_places(tmp_path):
+def test_names_that_are_numbers_are_not_column_numbers(tmp_path):
     names = [str(number) for number in range(1, 65)]
     model = CCDR().fit(X, LABELS)
     labelfold.save(model, tmp_path / "model.skops", feature_names=names)
@@ -215,7 +219,7 @@ def test_another_number_of_columns(tmp_path, folder):
     labelfold.save(CCDR().fit(X, LABELS), tmp_path / "model.skops")
     np.save(tmp_path / "new.npy", NEW[:, :60])
     result = run(tmp_path / "model.skops", tmp_path / "new.npy", "-o", tmp_path / "out.csv")
-    refused(result, "60 feature columns and 64 are needed")
+    refused(result, "60 columns and 64 are needed")
 
 
 @pytest.mark.parametrize(
@@ -229,8 +233,8 @@ def test_a_model_of_another_kind(tmp_path, folder, model, name):
     assert not (tmp_path / "out.csv").exists()
 
 
-def test_a_spread_that_is_not_there(tmp_path, folder):
-    options = ["-o", tmp_path / "out.csv", "--spread"]
+def test_a_std_that_is_not_there(tmp_path, folder):
+    options = ["-o", tmp_path / "out.csv", "--std"]
     refused(run(folder / "embed.skops", folder / "new.csv", *options), "CCDR", "resampled")
 
 
@@ -257,7 +261,7 @@ def test_names_are_kept_beside_the_estimator(tmp_path):
 
 
 @pytest.mark.parametrize("names", [["a"], ["a", "b", "c"], "ab", [1, 2], ["a", None]])
-def test_names_must_be_one_a_feature(tmp_path, names):
+def test_names_must_be_one_per_feature(tmp_path, names):
     with pytest.raises(ValueError, match="feature_names"):
         labelfold.save(
             StandardScaler().fit(X[:, :2]), tmp_path / "model.skops", feature_names=names

@@ -13,21 +13,6 @@ def spiral_length(angle):
     return 0.5 * (angle * np.sqrt(1 + angle**2) + np.arcsinh(angle))
 
 
-@pytest.mark.parametrize(
-    ("make", "n_coordinates"),
-    [(make_intertwined_curves, 1), (make_closed_curve, 1), (make_concentric_circles, 2)],
-)
-def test_shapes_and_types(make, n_coordinates):
-    X, y, coordinates = make(40, random_state=0)
-    assert X.shape == (40, 2)
-    assert X.dtype == np.float64
-    assert y.shape == (40,)
-    assert y.dtype == np.int64
-    assert set(y) == {0, 1}
-    assert coordinates.shape == (40, n_coordinates)
-    assert coordinates.dtype == np.float64
-
-
 @pytest.mark.parametrize("n_turns", [0.5, 1.5, 3])
 def test_intertwined_curves_lie_on_two_spirals_at_their_arc_length(n_turns):
     X, y, coordinates = make_intertwined_curves(500, n_turns=n_turns, random_state=0)
@@ -90,17 +75,6 @@ def test_rows_are_in_random_order():
     # Folds taken in row order must hold all classes.
     _, y, _ = make_concentric_circles(300, n_classes=3, random_state=0)
     assert all(set(fold) == {0, 1, 2} for fold in np.array_split(y, 10))
-
-
-@pytest.mark.parametrize(
-    "make", [make_intertwined_curves, make_closed_curve, make_concentric_circles]
-)
-def test_noise_moves_points_and_nothing_else(make):
-    X, y, coordinates = make(3000, random_state=0)
-    noisy, noisy_y, noisy_coordinates = make(3000, noise=0.1, random_state=0)
-    np.testing.assert_array_equal(y, noisy_y)
-    np.testing.assert_array_equal(coordinates, noisy_coordinates)
-    np.testing.assert_allclose((noisy - X).std(axis=0), 0.1, rtol=0.05)
 
 
 @pytest.mark.parametrize(

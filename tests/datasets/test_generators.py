@@ -36,21 +36,23 @@ def test_random_state_instance_is_used_and_moves_on(make):
 
 
 @all_generators
-def test_global_random_state_is_left_alone(make):
+def test_shapes_types_and_the_global_random_state(make):
     before = np.random.get_state()[1].copy()  # noqa: NPY002
-    make(30, random_state=0)
+    X, y, coordinates = make(np.int64(40), random_state=0)
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+    assert X.shape == (40, 3 if make is make_swiss_roll else 2)
+    assert coordinates.shape == (40, 1 if "curve" in make.__name__ else 2)
+    assert y.shape == (40,)
+    assert (X.dtype, y.dtype, coordinates.dtype) == (np.float64, np.int64, np.float64)
+    assert set(y) == {0, 1}
 
 
 @all_generators
-def test_everything_but_the_number_of_samples_is_keyword_only(make):
-    with pytest.raises(TypeError, match="positional"):
-        make(30, 0.1)
-
-
-@all_generators
-def test_numpy_integers_are_numbers_of_samples(make):
-    assert len(make(np.int64(12), random_state=0)[0]) == 12
+def test_noise_moves_points_and_nothing_else(make):
+    X, y, coordinates = make(3000, random_state=0)
+    noisy, *others = make(3000, noise=0.1, random_state=0)
+    assert_same(others, (y, coordinates))
+    np.testing.assert_allclose((noisy - X).std(axis=0), 0.1, rtol=0.05)
 
 
 @all_generators

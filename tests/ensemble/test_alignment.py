@@ -1,10 +1,10 @@
-"""Maps that differ by a motion are the same map."""
+"""Embeddings that differ by a similarity are aligned."""
 
 import numpy as np
 import pytest
 from scipy.stats import ortho_group
 
-from labelfold.ensemble.subsamples import Motion, align
+from labelfold.ensemble.subsamples import SimilarityTransform, align
 
 
 def moved(points, seed, scale):
@@ -18,22 +18,22 @@ def points():
     return np.random.default_rng(0).standard_normal((40, 3)) * [3, 2, 1]
 
 
-def test_a_motion_is_undone(points):
+def test_a_similarity_is_recovered(points):
     image = moved(points, 1, 2.5)
-    motion = Motion.onto(points, image)
+    motion = SimilarityTransform.onto(points, image)
     np.testing.assert_allclose(motion(points), image, atol=1e-12)
     assert motion.scale == pytest.approx(2.5)
     np.testing.assert_allclose(motion.rotation @ motion.rotation.T, np.eye(3), atol=1e-12)
 
 
-def test_the_motion_is_the_best_one(points):
+def test_the_transform_is_the_best_one(points):
     goal = moved(points, 1, 0.7) + 0.1 * np.random.default_rng(2).standard_normal(points.shape)
-    best = Motion.onto(points, goal)
+    best = SimilarityTransform.onto(points, goal)
     least = np.sum((best(points) - goal) ** 2)
     for seed in range(20):
         rng = np.random.default_rng(seed)
         turn, _ = np.linalg.qr(np.eye(3) + 0.02 * rng.standard_normal((3, 3)))
-        other = Motion(
+        other = SimilarityTransform(
             best.origin + 0.01 * rng.standard_normal(3),
             best.target,
             best.rotation @ turn,
@@ -50,7 +50,7 @@ def test_moved_copies_come_together_on_the_first(points):
     np.testing.assert_allclose(errors, 0, atol=1e-9)
 
 
-def test_errors_tell_the_noise(points):
+def test_errors_measure_the_noise(points):
     rng = np.random.default_rng(5)
     size = np.linalg.norm(points - points.mean(axis=0))
     noisy = [points + 0.05 * rng.standard_normal(points.shape) for _ in range(30)]
@@ -77,7 +77,7 @@ def test_the_order_of_the_others_does_not_matter(points):
     np.testing.assert_allclose(again[4](maps[1]), motions[1](maps[1]), atol=1e-5)
 
 
-def test_degenerate_maps():
+def test_degenerate_embeddings():
     flat = np.zeros((4, 2))
     motions, errors = align([flat, flat])
     assert np.all(np.isfinite(motions[1](np.ones((3, 2)))))

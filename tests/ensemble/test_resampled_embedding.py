@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from method_cases import cases
 from scipy.linalg import orthogonal_procrustes, subspace_angles
 from sklearn.base import clone
 from sklearn.decomposition import PCA
@@ -11,14 +12,9 @@ from sklearn.manifold import MDS
 
 from labelfold import (
     CCDR,
-    IsometricSeparationMap,
     LaplacianEigenmaps,
     ManifoldClassifier,
-    MarginalFisherAnalysis,
-    MaximumVarianceUnfolding,
     ResampledEmbedding,
-    SupervisedLLE,
-    SupervisedSemidefiniteEmbedding,
     hide_labels,
 )
 from labelfold.datasets import make_swiss_roll
@@ -42,7 +38,7 @@ def fitted(roll):
     return model.fit(X, partial)
 
 
-def map_by_hand(model, x, code, own=None):
+def embed_by_hand(model, x, code, own=None):
     """Eq. 19 over the nearest points of all subsamples, in plain loops: the mean and the spread.
 
     ``own`` are the coordinates that members have embedded x at, None where they have not.
@@ -52,11 +48,11 @@ def map_by_hand(model, x, code, own=None):
         distances = np.linalg.norm(member.graph_.index.X - x, axis=1)
         near = np.argsort(distances, kind="stable")[: member.n_neighbors]
         offers.append((near, distances[near]))
-    n_nearest = max(12, len(offers))  # the embedder's neighbours
+    n_nearest = max(12, len(offers))  # the embedder's neighbors
     last = np.sort(np.concatenate([d for _, d in offers]))[n_nearest - 1]
     maps, counts = [], []
     for number, (member, motion, (near, distances)) in enumerate(
-        zip(model.members_, model.motions_, offers, strict=True)
+        zip(model.members_, model.alignments_, offers, strict=True)
     ):
         near, distances = near[distances <= last], distances[distances <= last]
         if len(near) == 0:
@@ -78,19 +74,19 @@ def map_by_hand(model, x, code, own=None):
     return mean, np.sqrt(shares @ squares / (1 - shares @ shares))
 
 
-def test_rows_of_fit_are_mapped_with_their_labels(roll, fitted):
+def test_rows_of_fit_are_embedded_with_their_labels(roll, fitted):
     X, _, partial = roll
     for row in [0, 5, 12, 13, 700, 1188, 1199]:
         own = []
         for member, rows in zip(fitted.members_, fitted.subsamples_, strict=True):
             place = np.flatnonzero(rows == row)
             own.append(member.embedding_[place[0]] if len(place) else None)
-        mean, spread = map_by_hand(fitted, X[row], partial[row], own)
+        mean, spread = embed_by_hand(fitted, X[row], partial[row], own)
         np.testing.assert_allclose(fitted.embedding_[row], mean, atol=1e-10)
-        np.testing.assert_allclose(fitted.spread_[row], spread, atol=1e-10)
+        np.testing.assert_allclose(fitted.embedding_std_[row], spread, atol=1e-10)
 
 
-def test_labelled_rows_outside_a_subsample_keep_their_labels(roll):
+def test_labeled_rows_outside_a_subsample_keep_their_labels(roll):
     X, y, _ = roll
     model = ResampledEmbedding(
         CCDR(3, beta=0.5), n_subsamples=4, subsample_size=300, random_state=0
@@ -98,22 +94,22 @@ def test_labelled_rows_outside_a_subsample_keep_their_labels(roll):
     outside = np.setdiff1d(np.arange(1200), np.concatenate(model.subsamples_))
     assert len(outside)
     for row in outside[:5]:
-        mean, _ = map_by_hand(model, X[row], y[row])
+        mean, _ = embed_by_hand(model, X[row], y[row])
         np.testing.assert_allclose(model.embedding_[row], mean, atol=1e-10)
 
 
-def test_new_rows_are_mapped_without_labels(roll, fitted):
+def test_new_rows_are_embedded_without_labels(roll, fitted):
     X, *_ = roll
     new = X[:50] + 0.05
-    coordinates, spread = fitted.transform(new, return_spread=True)
+    coordinates, spread = fitted.transform(new, return_std=True)
     for row in range(0, 50, 7):
-        by_hand = map_by_hand(fitted, new[row], -1)
+        by_hand = embed_by_hand(fitted, new[row], -1)
         np.testing.assert_allclose(coordinates[row], by_hand[0], atol=1e-10)
         np.testing.assert_allclose(spread[row], by_hand[1], atol=1e-10)
     np.testing.assert_array_equal(fitted.transform(new), coordinates)
 
 
-def test_transform_of_unlabelled_rows_of_fit_gives_their_place(roll, fitted):
+def test_transform_of_unlabeled_rows_of_fit_gives_their_coordinates(roll, fitted):
     X, _, partial = roll
     unlabeled = np.flatnonzero(np.asarray(partial) == -1)[:40]
     np.testing.assert_allclose(
@@ -121,18 +117,18 @@ def test_transform_of_unlabelled_rows_of_fit_gives_their_place(roll, fitted):
     )
 
 
-def test_maps_without_a_graph_count_the_same(roll):
+def test_embedders_without_a_graph_have_equal_weights(roll):
     X, *_ = roll
     model = ResampledEmbedding(PCA(2), n_subsamples=3, subsample_size=500, random_state=0).fit(X)
     maps = np.array(
         [
             motion(member.transform(X))
-            for member, motion in zip(model.members_, model.motions_, strict=True)
+            for member, motion in zip(model.members_, model.alignments_, strict=True)
         ]
     )
     np.testing.assert_allclose(model.embedding_, maps.mean(axis=0), atol=1e-12)
     np.testing.assert_allclose(
-        model.spread_, np.sqrt(maps.var(axis=0, ddof=1).sum(axis=1)), atol=1e-12
+        model.embedding_std_, np.sqrt(maps.var(axis=0, ddof=1).sum(axis=1)), atol=1e-12
     )
 
 
@@ -154,11 +150,11 @@ def test_one_subsample_of_all_rows_is_the_embedder(roll):
     assert len(model.members_) == 1
     assert model.n_neighbors_ == 8
     np.testing.assert_allclose(model.embedding_, alone.embedding_, atol=1e-12)
-    np.testing.assert_allclose(model.spread_, 0, atol=1e-12)
+    np.testing.assert_allclose(model.embedding_std_, 0, atol=1e-12)
     np.testing.assert_allclose(model.transform(X + 0.1), alone.transform(X + 0.1), atol=1e-12)
 
 
-def test_larger_subsamples_come_nearer_to_the_whole_map_and_each_other(roll):
+def test_larger_subsamples_come_nearer_to_the_whole_and_each_other(roll):
     """What appendix III claims: the map of a subsample tends to that of all rows."""
     X, _, partial = roll
     embedder = CCDR(2, beta=0.5, n_neighbors=10)
@@ -170,7 +166,7 @@ def test_larger_subsamples_come_nearer_to_the_whole_map_and_each_other(roll):
             embedder, n_subsamples=4, subsample_size=subsample_size, random_state=0
         )
         embedding = mean.fit_transform(X, partial)
-        spreads.append(np.median(mean.spread_) / np.ptp(embedding, axis=0).max())
+        spreads.append(np.median(mean.embedding_std_) / np.ptp(embedding, axis=0).max())
         centered = embedding - embedding.mean(axis=0)
         rotation, overlap = orthogonal_procrustes(centered, whole - whole.mean(axis=0))
         moved = overlap / np.sum(centered**2) * centered @ rotation
@@ -212,32 +208,30 @@ def test_without_labels(roll, embedder):
     assert np.max(subspace_angles(centered, whole - whole.mean(axis=0))) < 0.25
 
 
+OTHERS = [
+    param.values[0]
+    for param in cases(lambda one: one.embeds and one.name != "resampled")
+    if hasattr(param.values[0], "transform")
+    and not hasattr(param.values[0], "embed_from_neighbors")
+]
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize(
-    "embedder",
-    [
-        LinearDiscriminantAnalysis(n_components=2),
-        SupervisedLLE(2),
-        MarginalFisherAnalysis(2),
-        MaximumVarianceUnfolding(2, max_iter=50),
-        SupervisedSemidefiniteEmbedding(2, max_iter=50),
-        IsometricSeparationMap(3, objective="none", max_iter=50),
-    ],
-    ids=lambda embedder: type(embedder).__name__,
-)
+@pytest.mark.filterwarnings("ignore::labelfold.exceptions.FewNeighborsWarning")
+@pytest.mark.parametrize("embedder", [LinearDiscriminantAnalysis(n_components=2), *OTHERS], ids=str)
 def test_other_embedders(roll, embedder):
     X, _, partial = roll
     model = ResampledEmbedding(embedder, n_subsamples=2, subsample_size=100, random_state=0)
     model.fit(X[:160], partial[:160])
     maps = [
         motion(member.transform(X[:160]))
-        for member, motion in zip(model.members_, model.motions_, strict=True)
+        for member, motion in zip(model.members_, model.alignments_, strict=True)
     ]
     np.testing.assert_allclose(model.embedding_, np.mean(maps, axis=0), atol=1e-9)
     assert np.all(np.isfinite(model.transform(X[160:170])))
 
 
-def test_estimated_dimension_is_the_same_in_all_maps(roll):
+def test_estimated_dimension_is_the_same_in_all_subsamples(roll):
     X, _, partial = roll
     model = ResampledEmbedding(CCDR("auto"), n_subsamples=3, subsample_size=400, random_state=0)
     assert model.fit(X, partial).embedding_.shape == (1200, 3)
@@ -266,7 +260,7 @@ def test_certificate(fitted):
     certificate = fitted.certificate_
     assert certificate.ok
     assert len(certificate.members) == 4
-    assert str(certificate).startswith("ok: 4 maps, 4 of 4 solves as asked, shared rows ")
+    assert str(certificate).startswith("ok: 4 embeddings, 4 of 4 solves ok, shared rows ")
     assert np.all((certificate.errors > 0) & (certificate.errors < 0.5))
 
 

@@ -14,13 +14,13 @@ from labelfold.evaluate import (
 )
 
 
-def test_random_labels_have_no_signal_although_the_map_separates_them():
+def test_random_labels_have_no_signal_although_the_embedding_separates_them():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((1500, 5)), rng.permutation(np.arange(1500) % 10)
     model = ManifoldClassifier(CCDR(9, beta=0.05, eigen_solver="arpack"))
     assert (model.fit(X, y).head_.predict(model.embedding_) == y).all()
     baseline = permuted_label_baseline(model, X, y, cv=3, random_state=0)
-    assert baseline.map_error < 0.01
+    assert baseline.embedding_error < 0.01
     assert baseline.chance == 0.9
     assert abs(baseline.hidden_error - baseline.chance) < 0.02
     assert abs(baseline.permuted_hidden_errors.mean() - baseline.chance) < 0.02
@@ -50,7 +50,7 @@ def test_errors_of_the_given_labels_are_those_of_the_other_tools(roll):
     baseline = permuted_label_baseline(model, X, y, cv=cv, n_permutations=1)
     search = TransductiveSearchCV(model, {}, cv=cv, refit=False).fit(X, y)
     assert baseline.hidden_error == pytest.approx(1 - search.best_score_)  # folds of equal size
-    assert baseline.map_error == knn_error(model.fit(X, y).embedding_, y)
+    assert baseline.embedding_error == knn_error(model.fit(X, y).embedding_, y)
 
 
 def test_p_value_counts_shuffles_that_do_as_well():
@@ -78,14 +78,14 @@ def test_any_embedder_coding_and_number_of_jobs(roll, embedder):
     )
     assert one.hidden_error == two.hidden_error
     np.testing.assert_array_equal(one.permuted_hidden_errors, two.permuted_hidden_errors)
-    np.testing.assert_array_equal(one.permuted_map_errors, two.permuted_map_errors)
+    np.testing.assert_array_equal(one.permuted_embedding_errors, two.permuted_embedding_errors)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"cv": StratifiedKFold(3)}, "holds out rows without a label"),
-        ({"n_permutations": 0}, "n_permutations=0 must be at least 1"),
+        ({"n_permutations": 0}, "n_permutations=0 must be an integer of at least 1"),
     ],
 )
 def test_bad_options(roll, options, message):

@@ -19,7 +19,7 @@ both = pytest.mark.parametrize("measure", [trustworthiness, continuity])
 METRICS = ["euclidean", "l2", "sqeuclidean", "minkowski", "cosine", "manhattan", "chebyshev"]
 
 
-def points_and_map(n_samples=150, n_features=8, *, seed=0):
+def rows_and_embedding(n_samples=150, n_features=8, *, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_samples, n_features))
     return X, X[:, :2] + 0.3 * rng.normal(size=(n_samples, 2))
@@ -44,18 +44,18 @@ def from_all_distances(measure, X, embedding, *, n_neighbors, metric):
 @both
 @pytest.mark.parametrize("n_neighbors", [1, 5, 20])
 @pytest.mark.parametrize("n_features", [2, 8, 40])
-def test_a_map_that_changes_nothing_is_perfect(measure, n_features, n_neighbors):
-    X, _ = points_and_map(n_features=n_features)
+def test_an_embedding_that_changes_nothing_is_perfect(measure, n_features, n_neighbors):
+    X, _ = rows_and_embedding(n_features=n_features)
     assert measure(X, X, n_neighbors=n_neighbors) == 1.0
     assert measure(X, 3 * X + 1, n_neighbors=n_neighbors) == 1.0
 
 
 @both
 @pytest.mark.parametrize("n_features", [2, 8])
-def test_equal_distances_and_equal_rows_do_not_spoil_a_perfect_map(measure, n_features):
+def test_equal_distances_and_equal_rows_do_not_spoil_a_perfect_embedding(measure, n_features):
     X = np.random.default_rng(0).integers(3, size=(120, n_features)) + 1000
     assert len(np.unique(X, axis=0)) < 120
-    assert measure(X, X) == 1.0
+    assert measure(X, X) == measure(X, X, n_rows=40, random_state=0) == 1.0
 
 
 def test_by_hand():
@@ -68,20 +68,15 @@ def test_by_hand():
     assert continuity(X, embedding, n_neighbors=1) == pytest.approx(2 / 3, abs=1e-15)
 
 
-def test_worst_map():
-    # Each point's nearest in the map is its farthest in the data.
-    assert trustworthiness([[0.0], [1.0], [3.0]], [[1.0], [-2.0], [0.0]], n_neighbors=1) == 0.0
-
-
 @both
-def test_random_map_is_half_way(measure):
-    X, _ = points_and_map(400)
+def test_random_embedding_is_half_way(measure):
+    X, _ = rows_and_embedding(400)
     embedding = np.random.default_rng(1).normal(size=(400, 2))
     assert measure(X, embedding) == pytest.approx(0.5, abs=0.05)
 
 
-def test_map_of_a_single_place_is_not_continuous():
-    X, _ = points_and_map(400)
+def test_embedding_in_a_single_point_is_not_continuous():
+    X, _ = rows_and_embedding(400)
     assert continuity(X, np.zeros((400, 2))) == pytest.approx(0.5, abs=0.05)
 
 
@@ -89,7 +84,7 @@ def test_map_of_a_single_place_is_not_continuous():
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("n_features", [2, 8, 40])
 def test_agrees_with_scikit_learn(n_neighbors, seed, n_features):
-    X, embedding = points_and_map(n_features=n_features, seed=seed)
+    X, embedding = rows_and_embedding(n_features=n_features, seed=seed)
     found = trustworthiness(X, embedding, n_neighbors=n_neighbors)
     expected = manifold.trustworthiness(X, embedding, n_neighbors=n_neighbors)
     assert isinstance(found, float)
@@ -103,7 +98,7 @@ def test_agrees_with_scikit_learn(n_neighbors, seed, n_features):
 @both
 @pytest.mark.parametrize("metric", METRICS)
 def test_metric_is_that_of_the_data(measure, metric):
-    X, embedding = points_and_map()
+    X, embedding = rows_and_embedding()
     found = measure(X, embedding, n_neighbors=7, metric=metric)
     expected = from_all_distances(measure, X, embedding, n_neighbors=7, metric=metric)
     assert found == pytest.approx(expected, abs=1e-12)
@@ -116,7 +111,7 @@ def test_metric_is_that_of_the_data(measure, metric):
 @pytest.mark.parametrize("container", [sp.csr_array, sp.csr_matrix, sp.csc_array, sp.coo_array])
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine"])
 def test_sparse_is_dense(measure, container, metric):
-    X, embedding = points_and_map(n_features=20)
+    X, embedding = rows_and_embedding(n_features=20)
     X[np.abs(X) < 1] = 0
     expected = measure(X, embedding, metric=metric)
     assert measure(container(X), embedding, metric=metric) == pytest.approx(expected, abs=1e-12)
@@ -125,7 +120,7 @@ def test_sparse_is_dense(measure, container, metric):
 @both
 @pytest.mark.parametrize("shift", [1.0, 1e6])
 def test_order_motion_and_storage_change_nothing(measure, shift):
-    X, embedding = points_and_map()
+    X, embedding = rows_and_embedding()
     X_before, embedding_before = X.copy(), embedding.copy()
     expected = measure(X, embedding)
     np.testing.assert_array_equal(X, X_before)
@@ -142,12 +137,13 @@ def test_order_motion_and_storage_change_nothing(measure, shift):
 
 @both
 def test_some_rows_are_close_to_all_and_reproducible(measure):
-    X, embedding = points_and_map(1000)
+    X, embedding = rows_and_embedding(1000)
     everything = measure(X, embedding)
     some = measure(X, embedding, n_rows=300, random_state=0)
     assert some == pytest.approx(everything, abs=0.02)
     assert some != everything
     assert some == measure(X, embedding, n_rows=300, random_state=0)
+    assert measure(X, embedding, n_rows=300) == measure(X, embedding, n_rows=300)
     assert some == measure(X, embedding, n_rows=300, random_state=np.random.RandomState(0))
     assert some != measure(X, embedding, n_rows=300, random_state=1)
 
@@ -155,28 +151,22 @@ def test_some_rows_are_close_to_all_and_reproducible(measure):
 @both
 @pytest.mark.parametrize("n_rows", [150, 151, np.int64(10**9)])
 def test_as_many_rows_as_there_are(measure, n_rows):
-    X, embedding = points_and_map()
+    X, embedding = rows_and_embedding()
     assert measure(X, embedding, n_rows=n_rows) == measure(X, embedding)
 
 
 @both
 def test_mean_over_samples_is_the_value_of_all_rows(measure):
-    X, embedding = points_and_map(60)
+    X, embedding = rows_and_embedding(60)
     samples = [measure(X, embedding, n_rows=20, random_state=seed) for seed in range(200)]
     error = np.std(samples) / np.sqrt(len(samples))
     assert np.mean(samples) == pytest.approx(measure(X, embedding), abs=4 * error)
 
 
 @both
-def test_equal_rows_are_neighbors_in_a_sample_too(measure):
-    X = np.repeat(np.random.default_rng(0).normal(size=(30, 3)), 4, axis=0).round(1)
-    assert measure(X, X, n_neighbors=2, n_rows=40, random_state=0) == 1.0
-
-
-@both
 @pytest.mark.parametrize("n_rows", [None, 50])
 def test_blocks_make_no_difference(measure, n_rows, monkeypatch):
-    X, embedding = points_and_map()
+    X, embedding = rows_and_embedding()
     whole = measure(X, embedding, n_rows=n_rows, random_state=0)
     monkeypatch.setattr(quality, "BLOCK_MEBIBYTES", 0.01)
     assert measure(X, embedding, n_rows=n_rows, random_state=0) == pytest.approx(whole, abs=1e-12)
@@ -185,7 +175,7 @@ def test_blocks_make_no_difference(measure, n_rows, monkeypatch):
 @both
 def test_distances_are_not_held_all_at_once(measure, monkeypatch):
     n_samples = 3000
-    X, embedding = points_and_map(n_samples)
+    X, embedding = rows_and_embedding(n_samples)
     monkeypatch.setattr(quality, "BLOCK_MEBIBYTES", 4)
     tracemalloc.start()
     try:
@@ -196,13 +186,7 @@ def test_distances_are_not_held_all_at_once(measure, monkeypatch):
     assert peak < 8 * n_samples**2 / 3
 
 
-# Error of the nearest-neighbour rule
-
-
-def test_error_by_hand():
-    # Nearest others: 1, 0, 1, 4, 3. Only row 2 has another class than its neighbour.
-    embedding = [[0.0], [0.4], [1.0], [5.0], [5.5]]
-    assert knn_error(embedding, ["a", "a", "b", "b", "b"], n_neighbors=1) == pytest.approx(0.2)
+# Error of the nearest-neighbor rule
 
 
 @pytest.mark.parametrize("n_neighbors", [1, 2, 3, 4, 10])
@@ -249,63 +233,51 @@ def test_unlabeled_rows_neither_count_nor_vote(y):
         assert knn_error(embedding, with_none) == expected
 
 
-def test_rigid_motion_and_order_do_not_change_the_error():
-    rng = np.random.default_rng(0)
-    embedding = rng.normal(size=(100, 3))
-    y = (embedding[:, 0] + rng.normal(size=100) > 0).astype(int)
-    expected = knn_error(embedding, y)
-    assert 0 < expected < 1
-    order = rng.permutation(100)
-    assert knn_error(embedding[order], y[order]) == expected
-    turn = special_ortho_group.rvs(3, random_state=0)
-    assert knn_error(embedding @ turn + 100, y) == expected
-
-
 # Bad input
 
 
 @both
 @pytest.mark.parametrize(
-    ("options", "error", "message"),
+    ("options", "message"),
     [
-        ({"n_neighbors": 5}, ValueError, "n_neighbors=5 must be less than half .* 10 rows: lower"),
-        ({"n_neighbors": 0}, ValueError, "n_neighbors=0 must be at least 1"),
-        ({"n_neighbors": 2.0}, TypeError, r"n_neighbors=2\.0 must be an integer"),
-        ({"n_neighbors": True}, TypeError, "n_neighbors=True must be an integer"),
-        ({"n_rows": 0}, ValueError, "n_rows=0 must be"),
-        ({"n_rows": -1}, ValueError, "n_rows=-1 must be"),
-        ({"n_rows": 0.5}, TypeError, "n_rows=0.5 must be"),
-        ({"metric": "precomputed"}, ValueError, r"'precomputed' is not available.*pass the point"),
-        ({"embedding": np.zeros((9, 2))}, ValueError, "embedding has 9 rows but X has 10: give"),
-        ({"embedding": np.zeros(10)}, ValueError, "Expected 2D array, got 1D array"),
+        ({"n_neighbors": 5}, "n_neighbors=5 must be less than half .* 10 rows: lower"),
+        ({"n_neighbors": 0}, "n_neighbors=0 must be an integer of at least 1"),
+        ({"n_neighbors": 2.0}, r"n_neighbors=2\.0 must be an integer"),
+        ({"n_neighbors": True}, "n_neighbors=True must be an integer"),
+        ({"n_rows": 0}, "n_rows=0 must be"),
+        ({"n_rows": -1}, "n_rows=-1 must be"),
+        ({"n_rows": 0.5}, "n_rows=0.5 must be"),
+        ({"metric": "precomputed"}, r"'precomputed' is not available.*pass the rows"),
+        ({"embedding": np.zeros((9, 2))}, "embedding has 9 rows but X has 10: give"),
+        ({"embedding": np.zeros(10)}, "Expected 2D array, got 1D array"),
     ],
 )
-def test_bad_arguments(measure, options, error, message):
-    X, embedding = points_and_map(10)
-    with pytest.raises(error, match=message):
+def test_bad_arguments(measure, options, message):
+    X, embedding = rows_and_embedding(10)
+    with pytest.raises(ValueError, match=message):
         measure(X, **{"embedding": embedding, "n_neighbors": 2, **options})
 
 
 @pytest.mark.parametrize(
-    ("y", "n_neighbors", "error", "message"),
+    ("y", "n_neighbors", "message"),
     [
-        ([0, 1, 0, -1, -1], 3, ValueError, "=3 needs at least 4 labelled rows, got 3: lower n_n"),
-        ([-1] * 5, 3, ValueError, "n_neighbors=3 needs at least 4 labelled rows, got 0"),
-        ([None, "a", None, "b", "b"], 3, ValueError, "at least 4 labelled rows, got 3"),
-        ([0, 1, 0, 1], 3, ValueError, "y has 4 entries but X has 5 rows"),
-        ([0, 1, 0, 1, 0], 0, ValueError, "n_neighbors=0 must be"),
-        ([0, 1, 0, 1, 0], "3", TypeError, "n_neighbors='3' must be"),
+        ([0, 1, 0, -1, -1], 3, "=3 needs at least 4 labeled rows, got 3: lower n_n"),
+        ([-1] * 5, 3, "n_neighbors=3 needs at least 4 labeled rows, got 0"),
+        ([None, "a", None, "b", "b"], 3, "at least 4 labeled rows, got 3"),
+        ([0, 1, 0, 1], 3, "y has 4 entries but X has 5 rows"),
+        ([0, 1, 0, 1, 0], 0, "n_neighbors=0 must be"),
+        ([0, 1, 0, 1, 0], "3", "n_neighbors='3' must be"),
     ],
 )
-def test_bad_arguments_of_the_error(y, n_neighbors, error, message):
-    with pytest.raises(error, match=message):
+def test_bad_arguments_of_the_error(y, n_neighbors, message):
+    with pytest.raises(ValueError, match=message):
         knn_error(np.arange(5.0)[:, None], y, n_neighbors=n_neighbors)
 
 
 @both
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_missing_and_infinite_values(measure, bad):
-    X, embedding = points_and_map(20)
+    X, embedding = rows_and_embedding(20)
     spoilt_X, spoilt_embedding = X.copy(), embedding.copy()
     spoilt_X[3, 1] = spoilt_embedding[3, 1] = bad
     with pytest.raises(ValueError, match="Input X contains"):

@@ -53,16 +53,16 @@ def test_scores_are_those_of_separate_fits(roll):
     assert results["param_head"][0] == "linear"
 
 
-def test_folds_that_share_a_map_are_scored_each_on_its_own_rows(roll):
+def test_folds_that_share_an_embedding_are_scored_each_on_its_own_rows(roll):
     X, _, y = roll
     model = ManifoldClassifier(LaplacianEigenmaps(5), head="knn")
     search = TransductiveSearchCV(model, {}, cv=3, refit=False).fit(X, y)
-    assert search.n_maps_ == 1
+    assert search.n_fits_ == 1
     found = [search.cv_results_[f"split{fold}_test_score"][0] for fold in range(3)]
     np.testing.assert_allclose(found, transductive_scores(model, X, y, 3))
 
 
-def test_graph_and_maps_are_shared(roll, monkeypatch):
+def test_graph_and_embeddings_are_shared(roll, monkeypatch):
     X, _, y = roll
     n_searches = 0
     make_index = neighbor_graph.make_index
@@ -75,12 +75,15 @@ def test_graph_and_maps_are_shared(roll, monkeypatch):
     monkeypatch.setattr(neighbor_graph, "make_index", counting)
     search = TransductiveSearchCV(ManifoldClassifier(CCDR()), GRID, cv=3).fit(X, y)
     assert (n_searches, search.n_graphs_) == (1, 1)
-    assert search.n_maps_ == 9  # 3 folds of 3 betas; dimensions and heads share
+    assert search.n_fits_ == 9  # 3 folds of 3 betas; dimensions and heads share
 
     two_graphs = {"embedder__n_neighbors": [8, 12], "head": ["linear", "knn"]}
     plain = TransductiveSearchCV(ManifoldClassifier(LaplacianEigenmaps(4)), two_graphs, cv=3)
     plain.fit(X, y)
-    assert (plain.n_graphs_, plain.n_maps_) == (2, 2)  # folds share a map that sees no labels
+    assert (plain.n_graphs_, plain.n_fits_) == (
+        2,
+        2,
+    )  # folds share what sees no labels
     assert n_searches == 3
 
 
@@ -156,7 +159,7 @@ def test_other_estimators_and_embedders(roll):
         np.mean(transductive_scores(ManifoldClassifier(PCA(), head="knn"), X, y, 3)),
     )
     mixed = {"embedder": [CCDR(3), PCA(2), None], "head": ["linear", "knn"]}
-    assert TransductiveSearchCV(ManifoldClassifier(), mixed, cv=3).fit(X, y).n_maps_ == 9
+    assert TransductiveSearchCV(ManifoldClassifier(), mixed, cv=3).fit(X, y).n_fits_ == 9
 
 
 def test_ties_go_to_the_first():
@@ -233,7 +236,7 @@ def test_a_second_fit_leaves_nothing_of_the_first(roll):
         ({"cv": StratifiedKFold(3)}, "holds out rows without a label in fold 0"),
         ({"estimator": LogisticRegression()}, "LogisticRegression has no transduction_ after fit"),
         ({"scoring": ["accuracy"]}, r"scoring=\['accuracy'\] must be one scorer"),
-        ({"param_grid": {"embedder__n_components": [2, 900]}}, "=900 needs more than 900 points"),
+        ({"param_grid": {"embedder__n_components": [2, 900]}}, "=900 needs more than 900 rows"),
         ({"param_grid": {"embedder__n_components": [2, "3"]}}, "n_components='3' must be an int"),
         ({"param_grid": {"embedder__n_components": [2, 0]}}, "n_components=0 must be an integer"),
         ({"param_grid": {"embedder__n_components": [2, 2.0]}}, "n_components=2.0 must be an int"),

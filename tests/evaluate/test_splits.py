@@ -39,7 +39,7 @@ def test_every_row_of_a_class_is_equally_likely(balanced):
     np.testing.assert_allclose(shares, expected, atol=0.04)
 
 
-def test_unlabelled_rows_are_never_drawn():
+def test_unlabeled_rows_are_never_drawn():
     y = np.array(["a", None, "b", None, "a", "b"], dtype=object)
     assert draw_labeled(y, 4, random_state=0).tolist() == [0, 2, 4, 5]
 
@@ -51,9 +51,9 @@ def test_draws_are_reproducible():
     assert not np.array_equal(first, draw_labeled(y, 20, random_state=4))
 
 
-@pytest.mark.parametrize(("size", "error"), [(2, ValueError), (11, ValueError), (0.5, TypeError)])
-def test_impossible_size(size, error):
-    with pytest.raises(error, match=f"size={size} must"):
+@pytest.mark.parametrize("size", [2, 11, 0.5])
+def test_impossible_size(size):
+    with pytest.raises(ValueError, match=f"^size={size} (must be|is more than)"):
         draw_labeled([0, 1, 2] * 3, size)
 
 
@@ -62,7 +62,7 @@ def partial_y():
 
 
 @pytest.mark.parametrize("shuffle", [True, False])
-def test_folds_part_the_labelled_rows_and_keep_the_others(shuffle):
+def test_folds_divide_the_labeled_rows_and_keep_the_others(shuffle):
     y = partial_y()
     splitter = LabeledKFold(5, shuffle=shuffle, random_state=0 if shuffle else None)
     folds = list(splitter.split(np.empty((60, 1)), y))
@@ -85,9 +85,9 @@ def test_folds_of_text_labels_are_the_same():
 
 
 def test_too_many_folds():
-    with pytest.raises(ValueError, match="n_splits=6 is more than the 5 samples labelled"):
+    with pytest.raises(ValueError, match="n_splits=6 is more than the 5 samples labeled"):
         next(LabeledKFold(6).split(np.empty((60, 1)), partial_y()))
-    with pytest.raises(ValueError, match="more than the 0 samples labelled"):
+    with pytest.raises(ValueError, match="more than the 0 samples labeled"):
         next(LabeledKFold(2).split(np.empty((4, 1)), [-1, -1, -1, -1]))
 
 
@@ -104,7 +104,7 @@ def test_scores_are_those_of_held_out_labels():
     np.testing.assert_allclose(scores, by_hand)
 
 
-def test_plain_cross_validation_counts_unlabelled_rows_as_errors():
+def test_plain_cross_validation_counts_unlabeled_rows_as_errors():
     # What the user guide warns of.
     X, truth, _ = make_swiss_roll(400, random_state=0)
     y = hide_labels(truth, draw_labeled(truth, 200, random_state=0))

@@ -1,4 +1,4 @@
-"""Maps for new points against refitting, scikit-learn's kernel ridge, and each other."""
+"""Extensions to new rows against refitting, scikit-learn's kernel ridge, and each other."""
 
 import dataclasses
 import pickle
@@ -16,7 +16,7 @@ from labelfold import NeighborGraph
 from labelfold.datasets import make_swiss_roll
 from labelfold.extend import regression
 from labelfold.extend.local_average import LocalAverage
-from labelfold.extend.regression import PENALTIES, KernelRegression
+from labelfold.extend.regression import RIDGES, KernelRegression
 from labelfold.threads import limit_threads
 
 
@@ -31,20 +31,20 @@ def new_rows(n=25, n_features=3):
     return np.random.default_rng(99).standard_normal((n, n_features))
 
 
-def kernel_ridge(X, Y, new, scale, penalty):
+def kernel_ridge(X, Y, new, scale, ridge):
     mean = Y.mean(axis=0)
-    return mean + KernelRidge(alpha=penalty, kernel="rbf", gamma=1 / scale).fit(
-        X, Y - mean
-    ).predict(new)
+    return mean + KernelRidge(alpha=ridge, kernel="rbf", gamma=1 / scale).fit(X, Y - mean).predict(
+        new
+    )
 
 
-def left_out_error(X, Y, scale, penalty, groups=None):
+def left_out_error(X, Y, scale, ridge, groups=None):
     """Refit without every row, or every group of equal rows; the mean stays."""
     groups = np.arange(len(X)) if groups is None else groups
     mean, squares = Y.mean(axis=0), 0.0
     for group in np.unique(groups):
         rest, out = groups != group, groups == group
-        model = KernelRidge(alpha=penalty, kernel="rbf", gamma=1 / scale)
+        model = KernelRidge(alpha=ridge, kernel="rbf", gamma=1 / scale)
         predicted = mean + model.fit(X[rest], Y[rest] - mean).predict(X[out][:1])
         squares += out.sum() * np.sum((predicted - Y[out].mean(axis=0)) ** 2)
     return squares
@@ -78,22 +78,22 @@ def unrolled(roll):
 
 
 class TestEquations:
-    @pytest.mark.parametrize("penalty", [1e-6, 1e-2, 5.0])
+    @pytest.mark.parametrize("ridge", [1e-6, 1e-2, 5.0])
     @pytest.mark.parametrize("scale", [0.3, 20.0])
-    def test_equals_scikit_learns_kernel_ridge_and_its_refits(self, scale, penalty):
+    def test_equals_scikit_learns_kernel_ridge_and_its_refits(self, scale, ridge):
         X, Y = rows_and_targets()
-        fit = KernelRegression.fit(X + 7, Y, scale=scale, penalty=penalty)
-        expected = kernel_ridge(X, Y, new_rows(), scale, penalty)
+        fit = KernelRegression.fit(X + 7, Y, scale=scale, ridge=ridge)
+        expected = kernel_ridge(X, Y, new_rows(), scale, ridge)
         assert fit.predict(new_rows() + 7) == pytest.approx(expected, abs=1e-8)
-        assert (fit.scale, fit.penalty) == (pytest.approx(scale), penalty)
+        assert (fit.scale, fit.ridge) == (pytest.approx(scale), ridge)
         spread = np.sum((Y - Y.mean(axis=0)) ** 2)
-        expected = np.sqrt(left_out_error(X, Y, scale, penalty) / spread)
+        expected = np.sqrt(left_out_error(X, Y, scale, ridge) / spread)
         assert fit.leave_one_out_error == pytest.approx(expected, rel=1e-6)
 
     def test_left_out_error_with_landmarks_is_that_of_refits(self, few_landmarks):
         few_landmarks(10, 20, 12)
         X, Y = rows_and_targets()
-        fit = KernelRegression.fit(X, Y, scale=2.0, penalty=0.05)
+        fit = KernelRegression.fit(X, Y, scale=2.0, ridge=0.05)
         landmarks = np.asarray(fit.rows) * fit.frame.unit + fit.frame.center
         K = np.exp(-cdist(X, landmarks, "sqeuclidean") / 2)
         own = np.exp(-cdist(landmarks, landmarks, "sqeuclidean") / 2)
@@ -110,18 +110,18 @@ class TestEquations:
         expected = mean + np.exp(-cdist(new_rows(), landmarks, "sqeuclidean") / 2) @ a
         assert fit.predict(new_rows()) == pytest.approx(expected, abs=1e-8)
 
-    def test_takes_the_least_error_of_all_scales_and_penalties(self):
+    def test_takes_the_least_error_of_all_scales_and_ridges(self):
         X, Y = rows_and_targets()
         fit = KernelRegression.fit(X, Y)
         errors = [
-            KernelRegression.fit(X, Y, scale=scale, penalty=penalty).leave_one_out_error
+            KernelRegression.fit(X, Y, scale=scale, ridge=ridge).leave_one_out_error
             for scale in fit.compared[:, 0]
-            for penalty in PENALTIES
+            for ridge in RIDGES
         ]
         assert fit.leave_one_out_error == pytest.approx(min(errors), rel=1e-6)
         assert fit.leave_one_out_error == pytest.approx(fit.compared[:, 2].min(), rel=1e-6)
 
-    def test_scales_reach_from_the_nearest_row_to_beyond_the_usual_distance(self):
+    def test_scales_reach_from_the_nearest_row_past_the_usual_distance(self):
         X, Y = rows_and_targets()
         D = cdist(X, X, "sqeuclidean")
         scales = KernelRegression.fit(X, Y).compared[:, 0]
@@ -137,15 +137,15 @@ class TestEquations:
         # One more row that carries no kernel and has no weight leaves m = n - 1 on the long way.
         K = np.exp(-cdist(X, X, "sqeuclidean") / 2)
         longer = np.vstack([K, np.ones(60)])
-        exact = regression._Spectrum.of(K, roots, roots * Y)
-        spanned = regression._Spectrum.of(
+        exact = regression._Spectrum.from_kernel(K, roots, roots * Y)
+        spanned = regression._Spectrum.from_kernel(
             longer, np.append(roots, [[0.0]], axis=0), np.vstack([roots * Y, np.zeros(3)])
         )
-        for penalty in (1e-4, 1.0):
-            assert K @ spanned.coefficients(penalty) == pytest.approx(
-                K @ exact.coefficients(penalty), abs=1e-8
+        for ridge in (1e-4, 1.0):
+            assert K @ spanned.coefficients(ridge) == pytest.approx(
+                K @ exact.coefficients(ridge), abs=1e-8
             )
-            errors = [s.choose(np.array([penalty]))[1] for s in (exact, spanned)]
+            errors = [s.choose(np.array([ridge]))[1] for s in (exact, spanned)]
             assert errors[0] == pytest.approx(errors[1], rel=1e-6)
 
 
@@ -160,7 +160,7 @@ class TestQuality:
         assert error < 0.01 * nearest
         assert error < 0.01 * by_neighbors
 
-    def test_the_left_out_error_tells_the_held_out_one(self, roll, unrolled):
+    def test_the_left_out_error_is_near_the_held_out_one(self, roll, unrolled):
         held_out = rms(unrolled.predict(roll[2]), roll[3]) / rms(roll[1], roll[1].mean(axis=0))
         assert 0.4 < unrolled.leave_one_out_error / held_out < 2.5
 
@@ -209,14 +209,14 @@ class TestQuality:
         X, Y = roll[0][:150], roll[1][:150]
         length = 50 * np.max(np.abs(Y - Y.mean(axis=0)))
         assert np.linalg.norm(KernelRegression.fit(X, Y).coefficients) <= length
-        given = KernelRegression.fit(X, Y, scale=unrolled.scale, penalty=1e-6)
+        given = KernelRegression.fit(X, Y, scale=unrolled.scale, ridge=1e-6)
         assert np.linalg.norm(given.coefficients) > length
 
     def test_noise_gets_a_larger_ridge(self):
         X, Y = rows_and_targets(150)
         noise = np.random.default_rng(1).standard_normal(Y.shape)
         smooth, noisy = KernelRegression.fit(X, Y[:, :2]), KernelRegression.fit(X, Y + noise)
-        assert noisy.penalty > 30 * smooth.penalty
+        assert noisy.ridge > 30 * smooth.ridge
         assert noisy.leave_one_out_error > 0.5
         assert KernelRegression.fit(X, noise).leave_one_out_error == pytest.approx(1, abs=0.1)
 
@@ -232,7 +232,7 @@ class TestInvariance:
         Q = ortho_group.rvs(n_features, random_state=0)
         moved = KernelRegression.fit(X @ Q + 1e5, Y)
         assert moved.scale == pytest.approx(fit.scale)
-        assert moved.penalty == fit.penalty
+        assert moved.ridge == fit.ridge
         assert moved.predict(new @ Q + 1e5) == pytest.approx(fit.predict(new), abs=1e-6)
 
     def test_rigid_motion_and_unit_of_targets(self):
@@ -242,14 +242,6 @@ class TestInvariance:
         assert moved.leave_one_out_error == pytest.approx(fit.leave_one_out_error)
         found = (moved.predict(new_rows()) - 2e-30) @ Q.T * 1e60
         assert found == pytest.approx(fit.predict(new_rows()), abs=1e-7)
-
-    def test_any_affine_change_of_targets_for_given_parameters(self):
-        X, Y = rows_and_targets()
-        A, b = np.random.default_rng(0).standard_normal((3, 2)), np.array([4.0, -9.0])
-        given = {"scale": 2.0, "penalty": 0.01}
-        expected = KernelRegression.fit(X, Y, **given).predict(new_rows()) @ A + b
-        found = KernelRegression.fit(X, Y @ A + b, **given).predict(new_rows())
-        assert found == pytest.approx(expected, abs=1e-8)
 
     @pytest.mark.parametrize("unit", [1e-100, 1e-9, 1e9, 1e100])
     def test_unit_of_rows(self, unit):
@@ -265,7 +257,7 @@ class TestInvariance:
         new[np.abs(new) < 0.8] = 0
         dense, sparse = KernelRegression.fit(X, Y), KernelRegression.fit(sp.csr_matrix(X), Y)
         assert sparse.scale == pytest.approx(dense.scale)
-        expected = kernel_ridge(X, Y, new, dense.scale, dense.penalty)
+        expected = kernel_ridge(X, Y, new, dense.scale, dense.ridge)
         for fit in (dense, sparse):
             assert fit.predict(new) == pytest.approx(expected, abs=1e-8)
             assert fit.predict(sp.csr_array(new)) == pytest.approx(expected, abs=1e-8)
@@ -289,7 +281,7 @@ class TestDegenerate:
         groups = np.concatenate([np.arange(30), np.arange(12), np.zeros(5, dtype=int)])
         shift = np.random.default_rng(0).standard_normal((len(groups), 3))
         X, Y = X[groups], Y[groups] + shift
-        fit = KernelRegression.fit(kind(X), Y, scale=2.0, penalty=0.01)
+        fit = KernelRegression.fit(kind(X), Y, scale=2.0, ridge=0.01)
         expected = kernel_ridge(X, Y, new_rows(), 2.0, 0.01)
         assert fit.predict(kind(new_rows())) == pytest.approx(expected, abs=1e-8)
         assert (fit.n_landmarks, fit.n_samples) == (30, 47)
@@ -335,7 +327,7 @@ class TestDegenerate:
     def test_an_outlier_takes_no_digits_from_the_others(self):
         X, Y = rows_and_targets()
         X[0] = 1e60
-        fit = KernelRegression.fit(X, Y, scale=2.0, penalty=0.01)
+        fit = KernelRegression.fit(X, Y, scale=2.0, ridge=0.01)
         K, new = (np.exp(-cdist(rows, X, "sqeuclidean") / 2) for rows in (X, new_rows()))
         a = np.linalg.solve(K + 0.01 * np.eye(40), Y - Y.mean(axis=0))
         expected = Y.mean(axis=0) + new @ a
@@ -343,8 +335,8 @@ class TestDegenerate:
 
     def test_wrong_arguments_are_named(self):
         X, Y = rows_and_targets()
-        with pytest.raises(ValueError, match="penalty=0 must be positive"):
-            KernelRegression.fit(X, Y, penalty=0)
+        with pytest.raises(ValueError, match="ridge=0 must be positive"):
+            KernelRegression.fit(X, Y, ridge=0)
         with pytest.raises(ValueError, match="scale=nan must be positive"):
             KernelRegression.fit(X, Y, scale=np.nan)
         with pytest.raises(ValueError, match="one row for each of X's 40"):
@@ -371,14 +363,7 @@ class TestLocalAverage:
         one_by_one = np.vstack([fit.predict(found[[i]]) for i in range(20)])
         assert np.array_equal(one_by_one, fit.predict(found)[:20])
 
-    def test_weights_are_the_formulas(self):
-        Y = np.array([[0.0], [1.0], [10.0]])
-        found = sp.csr_array(np.array([[1.0, 2.0, 0.0], [3.0, 0.0, 4.0]]))
-        w = np.exp(-np.array([1, 4]) / (0.5 * 2.5)), np.exp(-np.array([9, 16]) / (0.5 * 12.5))
-        expected = [w[0] @ [0, 1] / w[0].sum(), w[1] @ [0, 10] / w[1].sum()]
-        assert LocalAverage(Y, 0.5, 0.0).predict(found).ravel() == pytest.approx(expected)
-
-    def test_left_out_error_is_over_others_that_are_not_twins(self):
+    def test_left_out_error_is_over_rows_that_are_not_equal(self):
         rng = np.random.default_rng(0)
         X = rng.standard_normal((30, 2))
         X[1] = X[0]
@@ -432,13 +417,7 @@ class TestValues:
 
     def test_say_how_good_they_are(self):
         X, Y = rows_and_targets()
-        fit = KernelRegression.fit(X, Y, scale=2.0, penalty=0.01)
+        fit = KernelRegression.fit(X, Y, scale=2.0, ridge=0.01)
         percent = f"{100 * fit.leave_one_out_error:.2g}"
         assert str(fit) == f"kernel regression: scale 2, ridge 0.01, left-out error {percent} %"
         assert str(LocalAverage(Y, 0.5, 0.123)) == "local average: width 0.5, left-out error 12 %"
-
-    def test_reports_progress(self):
-        stages = []
-        X, Y = rows_and_targets()
-        KernelRegression.fit(X, Y, progress=lambda stage, *_, **__: stages.append(stage))
-        assert set(stages) == {"kernel scales", "kernel regression"}

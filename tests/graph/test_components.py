@@ -13,8 +13,8 @@ from labelfold.graph.neighbor_index import ExactIndex
 from labelfold.graph.point_space import PointSpace
 
 
-def clumps(rng, sizes, n_features=2, gap=100.0):
-    """Clumps of points along the first axis, 100, 200, 300, ... apart."""
+def clusters(rng, sizes, n_features=2, gap=100.0):
+    """Clusters of points along the first axis, 100, 200, 300, ... apart."""
     starts = np.cumsum(gap * np.arange(len(sizes)))
     X = rng.normal(size=(sum(sizes), n_features))
     X[:, 0] += np.repeat(starts, sizes)
@@ -24,14 +24,14 @@ def clumps(rng, sizes, n_features=2, gap=100.0):
 @pytest.mark.parametrize("sizes", [(30, 40, 50, 20), (150, 300, 120), (3, 3, 3, 3, 500)])
 @pytest.mark.parametrize("n_features", [2, 20])
 def test_bridges_are_the_shortest_spanning_tree_of_the_components(sizes, n_features):
-    X, _ = clumps(np.random.default_rng(0), sizes, n_features)
+    X, _ = clusters(np.random.default_rng(0), sizes, n_features)
     graph = NeighborGraph.build(X, n_neighbors=2)
-    n_pieces = graph.statistics.n_pieces
-    assert n_pieces >= len(sizes)
-    joined = graph.connected()
-    assert joined.statistics.n_pieces == 1
-    assert len(joined.bridges) == n_pieces - 1
-    gaps, tree = tree_of(X, graph.pieces)
+    n_connected_components = graph.statistics.n_connected_components
+    assert n_connected_components >= len(sizes)
+    joined = graph.bridged()
+    assert joined.statistics.n_connected_components == 1
+    assert len(joined.bridges) == n_connected_components - 1
+    gaps, tree = tree_of(X, graph.connected_components)
     i, j = joined.bridges.T
     lengths = np.linalg.norm(X[i] - X[j], axis=1)
     assert np.sum(lengths) == pytest.approx(sum(gaps[pair] for pair in tree))
@@ -39,30 +39,30 @@ def test_bridges_are_the_shortest_spanning_tree_of_the_components(sizes, n_featu
 
 
 def test_a_bridge_weighs_at_least_the_median_of_its_ends_edges():
-    X, _ = clumps(np.random.default_rng(0), (30, 30))
+    X, _ = clusters(np.random.default_rng(0), (30, 30))
     graph = NeighborGraph.build(X, n_neighbors=4)
-    joined = graph.connected()
-    assert abs(joined.weights - joined.weights.T).max() == 0
+    joined = graph.bridged()
+    assert abs(joined.adjacency - joined.adjacency.T).max() == 0
     for i, j in joined.bridges:
-        ends = np.concatenate([graph.weights[[i]].data, graph.weights[[j]].data])
-        assert joined.weights[i, j] == pytest.approx(np.median(ends))
+        ends = np.concatenate([graph.adjacency[[i]].data, graph.adjacency[[j]].data])
+        assert joined.adjacency[i, j] == pytest.approx(np.median(ends))
 
 
 def test_class_nodes_join_components():
-    X, clump = clumps(np.random.default_rng(0), (30, 30, 30))
+    X, cluster = clusters(np.random.default_rng(0), (30, 30, 30))
     graph = NeighborGraph.build(X, n_neighbors=5)
     groups = np.full(90, -1)
-    groups[[0, 31]] = 0  # one class in the first two clumps
-    assert len(np.unique(find_components(graph.weights, groups))) == 2
-    joined = graph.connected(groups)
+    groups[[0, 31]] = 0  # one class in the first two clusters
+    assert len(np.unique(find_components(graph.adjacency, groups))) == 2
+    joined = graph.bridged(groups)
     assert len(joined.bridges) == 1
-    assert {clump[i] for i in joined.bridges[0]} == {1, 2}
+    assert {cluster[i] for i in joined.bridges[0]} == {1, 2}
 
 
 def test_bridges_are_chosen_again_for_other_labels():
-    X, _ = clumps(np.random.default_rng(0), (30, 30, 30))
+    X, _ = clusters(np.random.default_rng(0), (30, 30, 30))
     y = np.full(90, None)
-    y[[0, 31]] = "a"  # joins the first two clumps
+    y[[0, 31]] = "a"  # joins the first two clusters
     with pytest.warns(DisconnectedGraphWarning):
         model = CCDR(n_neighbors=5).fit(X, y)
     with pytest.warns(DisconnectedGraphWarning, match="3 separate components"):
@@ -75,29 +75,29 @@ def test_bridges_are_chosen_again_for_other_labels():
 
 def test_connected_graph_is_returned_as_it_is():
     graph = NeighborGraph.build(np.random.default_rng(0).random((50, 2)), n_neighbors=10)
-    assert graph.connected() is graph
+    assert graph.bridged() is graph
 
 
-def test_precomputed_components_without_a_distance_between_them_are_refused():
-    X, _ = clumps(np.random.default_rng(0), (20, 20))
+def test_precomputed_components_without_a_distance_between_them_raise():
+    X, _ = clusters(np.random.default_rng(0), (20, 20))
     given = NeighborGraph.build(X, n_neighbors=5).distances
     with pytest.raises(ValueError, match="2 components with no distance between them"):
-        NeighborGraph.build(given, n_neighbors=4, metric="precomputed").connected()
-    joined = NeighborGraph.build(cdist(X, X), n_neighbors=4, metric="precomputed").connected()
-    assert joined.statistics.n_pieces == 1
+        NeighborGraph.build(given, n_neighbors=4, metric="precomputed").bridged()
+    joined = NeighborGraph.build(cdist(X, X), n_neighbors=4, metric="precomputed").bridged()
+    assert joined.statistics.n_connected_components == 1
 
 
 def test_precomputed_groups_of_equal_points_are_joined():
     X = np.repeat([[0.0], [5.0]], 10, axis=0)
     graph = NeighborGraph.build(cdist(X, X), n_neighbors=5, metric="precomputed")
-    assert graph.statistics.n_pieces == 2
-    assert len(graph.connected().bridges) == 1
+    assert graph.statistics.n_connected_components == 2
+    assert len(graph.bridged().bridges) == 1
     with pytest.raises(ValueError, match="All 10 rows"):
         NeighborGraph.build(np.zeros((10, 10)), n_neighbors=5, metric="precomputed")
 
 
 def test_a_warning_counts_components_and_bridges_of_one_graph():
-    X, _ = clumps(np.random.default_rng(0), (30, 30, 30, 30, 30))
+    X, _ = clusters(np.random.default_rng(0), (30, 30, 30, 30, 30))
     y = np.full(150, None)
     y[[0, 31, 61, 91]] = "a"  # joins four of the five
     message = r"has 2 separate components, .* 120 of 150 points, .* Added 1 bridging edge \("
@@ -108,15 +108,19 @@ def test_a_warning_counts_components_and_bridges_of_one_graph():
     message = r"has 5 separate components, .* 30 of 150 points\. Added 4 bridging edges \("
     with pytest.warns(DisconnectedGraphWarning, match=message):
         LaplacianEigenmaps(n_neighbors=5).fit(X)
+    # It points at the user's line, through scikit-learn's wrapper as well.
+    with pytest.warns(DisconnectedGraphWarning) as through_wrapper:
+        LaplacianEigenmaps(n_neighbors=5).fit_transform(X)
+    assert caught[0].filename == through_wrapper[0].filename == __file__
 
 
 def test_ties_make_no_circle_of_bridges():
     # Every corner of a square has two others at the same distance.
     corners = 100.0 * np.array([[0, 0], [0, 1], [1, 1], [1, 0], [7, 7]])
     X = np.vstack([corners, corners + np.array([0, 1e-3]), corners[-1:] + np.array([1e-3, 0])])
-    joined = NeighborGraph.build(X, n_neighbors=1).connected()
+    joined = NeighborGraph.build(X, n_neighbors=1).bridged()
     assert len(joined.bridges) == 4
-    assert joined.statistics.n_pieces == 1
+    assert joined.statistics.n_connected_components == 1
 
 
 def tree_of(X, of_row, metric="euclidean"):
@@ -193,7 +197,7 @@ def test_a_bridge_ends_at_a_thin_arm_of_a_component():
 
 
 @pytest.mark.parametrize("n_features", [10, 50])
-def test_bridges_cost_less_than_the_search(n_features, monkeypatch):
+def test_bridges_cost_less_than_the_search_and_join_what_exact_ones_do(n_features, monkeypatch):
     X, of_row = blobs(np.random.default_rng(0), [2000] * 10, n_features)
     index = ExactIndex(X, PointSpace("euclidean"))
     n_distances = []
@@ -204,13 +208,16 @@ def test_bridges_cost_less_than_the_search(n_features, monkeypatch):
         return between(space, a, b)
 
     monkeypatch.setattr(PointSpace, "between", counted)
-    rows, _, _ = find_bridges(of_row, index)
+    rows, columns, _ = find_bridges(of_row, index)
     assert len(rows) == 9
     assert 0 < sum(n_distances) < len(X) ** 2 / 4  # the exact search compares all with all
+    if n_features == 10:
+        joined = {tuple(sorted(pair)) for pair in zip(of_row[rows], of_row[columns], strict=True)}
+        assert joined == tree_of(X, of_row)[1]
 
 
 def test_bridges_are_the_same_for_any_number_of_threads():
     X, _ = blobs(np.random.default_rng(0), [500] * 5, 40)
-    one, two = (NeighborGraph.build(X, n_jobs=n).connected() for n in (1, 2))
+    one, two = (NeighborGraph.build(X, n_jobs=n).bridged() for n in (1, 2))
     np.testing.assert_array_equal(one.bridges, two.bridges)
-    np.testing.assert_array_equal(one.weights.data, two.weights.data)
+    np.testing.assert_array_equal(one.adjacency.data, two.adjacency.data)

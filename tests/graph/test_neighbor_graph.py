@@ -80,7 +80,7 @@ def test_graph_is_immutable():
         graph.scale = 3.0
     for value in (graph, pickle.loads(pickle.dumps(graph))):
         with pytest.raises(ValueError, match="read-only"):
-            value.weights.data[0] = 5
+            value.adjacency.data[0] = 5
     scale = np.ones(30)
     X = np.random.default_rng(0).random((30, 3))
     graph = NeighborGraph.build(X, n_neighbors=8, scale=scale)
@@ -92,14 +92,14 @@ def test_graph_is_immutable():
 
 
 def test_statistics_count_hubs_and_duplicates():
-    # A star: every leaf's nearest is the hub at the centre.
+    # A star: every leaf's nearest is the hub at the center.
     leaves = 5 * np.eye(12)
     X = np.vstack([np.zeros(12), leaves, leaves[:2]])
     statistics = NeighborGraph.build(X, n_neighbors=2, weights="binary").statistics
     assert statistics.n_points == 15
     assert statistics.n_duplicates == 4
     assert statistics.largest_neighborhood >= 12
-    assert statistics.n_pieces == 1
+    assert statistics.n_connected_components == 1
 
 
 def test_occurrences_count_who_has_a_point_among_its_nearest():
@@ -112,16 +112,11 @@ def test_occurrences_count_who_has_a_point_among_its_nearest():
     assert graph.statistics.occurrence_skewness == pytest.approx(skew(counts))
     assert graph.statistics.share_of_antihubs == np.mean(counts == 0)
     within = NeighborGraph.build(X, radius=2.0)
-    np.testing.assert_array_equal(within.occurrences, np.diff(within.weights.indptr))
-
-
-def test_points_on_a_circle_have_no_hub():
-    angle = np.linspace(0, 2 * np.pi, 41)[:-1]
-    X = np.round(np.column_stack([np.cos(angle), np.sin(angle)]), 12)
-    statistics = NeighborGraph.build(X, n_neighbors=2).statistics
-    assert statistics.largest_occurrence == 2
-    assert statistics.occurrence_skewness == 0
-    assert statistics.share_of_antihubs == 0
+    np.testing.assert_array_equal(within.occurrences, np.diff(within.adjacency.indptr))
+    ring = np.exp(2j * np.pi * np.arange(40) / 40)
+    circle = NeighborGraph.build(np.round(np.c_[ring.real, ring.imag], 12), n_neighbors=2)
+    assert circle.statistics.largest_occurrence == 2
+    assert circle.statistics.occurrence_skewness == circle.statistics.share_of_antihubs == 0
 
 
 def short_and_long_vectors(n=400):
@@ -134,7 +129,7 @@ def short_and_long_vectors(n=400):
 
 def test_an_extreme_hub_is_warned_of():
     X = short_and_long_vectors()
-    message = r"Point 7 is a hub: it is among the 3 nearest of 399 of the 400 points.*cosine"
+    message = r"Row 7 is a hub: it is among the 3 nearest neighbors of 399 of the 400 rows.*cosine"
     with pytest.warns(HubnessWarning, match=message) as caught:
         NeighborGraph.build(X, n_neighbors=3)
     assert caught[0].filename == __file__
@@ -149,7 +144,7 @@ def test_an_extreme_hub_is_warned_of():
     [
         (short_and_long_vectors(), {"n_neighbors": 3, "metric": "cosine"}),
         (short_and_long_vectors(), {"radius": 1.1}),
-        (short_and_long_vectors(60), {"n_neighbors": 3}),  # too few to tell
+        (short_and_long_vectors(60), {"n_neighbors": 3}),  # too few to judge
         (load_digits().data, {"n_neighbors": 8}),
         (make_swiss_roll(1000, random_state=0)[0], {"n_neighbors": 12}),
     ],
@@ -181,7 +176,7 @@ def test_fingerprints_are_equal_for_copies_and_for_nothing_else():
         assert fingerprint(copy.deepcopy(value)) == fingerprint(value)
 
 
-def test_a_graph_of_another_function_is_refused():
+def test_a_graph_of_another_function_raises():
     X = np.random.default_rng(0).standard_normal((20, 2))
     graph = NeighborGraph.build(X, n_neighbors=5, weights=lambda d, s: 1 / (1 + d))
     other = CCDR(n_neighbors=5, weights=lambda d, s: 1 / (2 + d))

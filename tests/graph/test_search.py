@@ -9,7 +9,8 @@ from scipy.spatial.distance import cdist
 from sklearn.neighbors import KNeighborsTransformer
 
 from labelfold import LaplacianEigenmaps, NeighborGraph
-from labelfold.exceptions import ApproximateSearchWarning, FewNeighborsWarning
+from labelfold.checks import seed_from
+from labelfold.exceptions import ApproximateSearchWarning, FewNeighborsWarning, InputError
 from labelfold.graph.neighbor_index import ExactIndex
 from labelfold.graph.point_space import PointSpace
 from labelfold.graph.precomputed import PrecomputedIndex
@@ -65,7 +66,7 @@ def test_any_metric(metric):
     np.testing.assert_allclose(stored.data, D[stored.row, stored.col], rtol=1e-9, atol=1e-12)
     np.fill_diagonal(D, np.inf)
     nearest = D.argmin(axis=1)
-    assert np.all(graph.weights.toarray()[np.arange(80), nearest] == 1)
+    assert np.all(graph.adjacency.toarray()[np.arange(80), nearest] == 1)
 
 
 @pytest.mark.parametrize("metric", ["minkowski", "sqeuclidean"])
@@ -111,7 +112,7 @@ def test_cosine_of_short_rows(store):
 
 
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
-def test_cosine_refuses_a_row_of_zeros(store):
+def test_cosine_of_a_row_of_zeros_raises(store):
     X = np.eye(5)
     X[3] = 0
     with pytest.raises(ValueError, match="row 3"):
@@ -148,8 +149,17 @@ class TestApproximate:
             other = NeighborGraph.build(
                 X, n_neighbors=8, neighbor_search="approximate", random_state=0, n_jobs=n_jobs
             )
-            assert (other.weights != graph.weights).nnz == 0
+            assert (other.adjacency != graph.adjacency).nnz == 0
             assert other.search == graph.search
+
+    def test_no_seed_is_a_fixed_seed(self, X, graph):
+        other = NeighborGraph.build(X, n_neighbors=8, neighbor_search="approximate")
+        assert (other.adjacency != graph.adjacency).nnz == 0
+        generator = np.random.RandomState(0)
+        first, second = seed_from(generator), seed_from(generator)
+        assert first == seed_from(0) == seed_from(None) != second
+        with pytest.raises(InputError, match="'a' cannot be used to seed"):
+            seed_from("a")
 
     def test_pickle_and_one_by_one_find_the_same(self, X, graph):
         Q = X[:100] + 0.1
@@ -199,10 +209,10 @@ def test_precomputed_equals_computed():
     given = KNeighborsTransformer(n_neighbors=9, mode="distance").fit(X)
     computed = NeighborGraph.build(X, n_neighbors=6)
     precomputed = NeighborGraph.build(given.transform(X), n_neighbors=6, metric="precomputed")
-    np.testing.assert_allclose(precomputed.weights.toarray(), computed.weights.toarray())
-    assert precomputed.weights[7, 11] == 1
+    np.testing.assert_allclose(precomputed.adjacency.toarray(), computed.adjacency.toarray())
+    assert precomputed.adjacency[7, 11] == 1
     dense = NeighborGraph.build(cdist(X, X), n_neighbors=6, metric="precomputed")
-    np.testing.assert_allclose(dense.weights.toarray(), computed.weights.toarray())
+    np.testing.assert_allclose(dense.adjacency.toarray(), computed.adjacency.toarray())
     Q = X[:20] + 0.01
     a = computed.distances_to(Q).toarray()
     np.testing.assert_allclose(precomputed.distances_to(given.transform(Q)).toarray(), a)
@@ -232,7 +242,7 @@ def test_radius_is_an_epsilon_ball():
     X = np.random.default_rng(0).random((200, 2))
     graph = NeighborGraph.build(X, radius=0.15, weights="binary")
     D = cdist(X, X)
-    np.testing.assert_array_equal(graph.weights.toarray(), (D <= 0.15) & ~np.eye(200, dtype=bool))
+    np.testing.assert_array_equal(graph.adjacency.toarray(), (D <= 0.15) & ~np.eye(200, dtype=bool))
 
 
 @pytest.mark.parametrize("n_features", [1, 20])
@@ -242,11 +252,11 @@ def test_radius_includes_its_end_even_far_from_the_origin(n_features):
     X[10:] += 1e6  # the search expands squares, which loses all digits here
     graph = NeighborGraph.build(X, radius=0.25, weights="binary")
     np.testing.assert_array_equal(
-        graph.weights.toarray(), (cdist(X, X) <= 0.25) & ~np.eye(20, dtype=bool)
+        graph.adjacency.toarray(), (cdist(X, X) <= 0.25) & ~np.eye(20, dtype=bool)
     )
 
 
-def test_new_point_beyond_the_radius_gets_its_nearest():
+def test_new_row_outside_the_radius_gets_its_nearest():
     X = np.random.default_rng(0).random((50, 2))
     graph = NeighborGraph.build(X, radius=0.3)
     found = graph.distances_to(np.array([[0.5, 0.5], [30.0, 40.0]]))
@@ -258,7 +268,7 @@ def test_too_many_neighbors_are_lowered_with_a_warning():
     X = np.random.default_rng(0).random((5, 2))
     with pytest.warns(FewNeighborsWarning, match="n_neighbors=12 is more than the 4 other"):
         graph = NeighborGraph.build(X)
-    assert graph.weights.nnz == 20
+    assert graph.adjacency.nnz == 20
 
 
 @pytest.mark.parametrize(

@@ -27,9 +27,9 @@ def test_heat_and_binary_weights_by_hand():
     # 3's nearest is 1, 1's nearest is 0: one direction is enough.
     graph = NeighborGraph.build(line(0, 1, 3), n_neighbors=1, scale=2.0)
     expected = [[0, np.exp(-0.5), 0], [np.exp(-0.5), 0, np.exp(-2)], [0, np.exp(-2), 0]]
-    np.testing.assert_allclose(graph.weights.toarray(), expected)
+    np.testing.assert_allclose(graph.adjacency.toarray(), expected)
     graph = NeighborGraph.build(line(0, 1, 3), n_neighbors=1, weights="binary")
-    np.testing.assert_array_equal(graph.weights.toarray(), [[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    np.testing.assert_array_equal(graph.adjacency.toarray(), [[0, 1, 0], [1, 0, 1], [0, 1, 0]])
 
 
 def test_callable_weights_with_one_scale_a_point():
@@ -37,11 +37,11 @@ def test_callable_weights_with_one_scale_a_point():
     graph = NeighborGraph.build(
         line(0, 1, 3), n_neighbors=1, weights=lambda d, c: np.exp(-d / c), scale=[1.0, 4.0, 9.0]
     )
-    W = graph.weights.toarray()
+    W = graph.adjacency.toarray()
     assert W[0, 1] == pytest.approx(np.exp(-1 / 2))
     assert W[1, 2] == pytest.approx(np.exp(-2 / 6))
     np.testing.assert_array_equal(W, W.T)
-    # A new point takes the scale of its nearest.
+    # A new row takes the scale of its nearest.
     found = graph.distances_to(line(2.9))
     assert graph.weigh(found, relative=False).toarray()[0, 2] == pytest.approx(np.exp(-0.1 / 9))
 
@@ -70,8 +70,8 @@ def test_bad_callable(function, message):
 
 def test_an_edge_never_weighs_nothing():
     graph = NeighborGraph.build(line(0, 1, 2, 1e6), n_neighbors=1, scale=1.0)
-    assert graph.weights[2, 3] > 0
-    assert graph.weights.nnz == 6
+    assert graph.adjacency[2, 3] > 0
+    assert graph.adjacency.nnz == 6
 
 
 def test_relative_weights_of_a_far_point_keep_their_ratios():
@@ -80,3 +80,69 @@ def test_relative_weights_of_a_far_point_keep_their_ratios():
     assert graph.weigh(found, relative=False).sum() < 1e-90
     relative = graph.weigh(found, relative=True).toarray()[0]
     np.testing.assert_allclose(relative, [0, 0, np.exp(97**2 - 98**2), 1], rtol=1e-10)
+
+
+def test_self_tuning_weights_by_hand():
+    # Lists of two: 0 -> {1, 3}, 1 -> {0, 3}, 3 -> {1, 0}, 7 -> {3, 1}; s = 3, 2, 3, 6.
+    W = NeighborGraph.build(line(0, 1, 3, 7), n_neighbors=2, weights="self-tuning").adjacency
+    expected = np.zeros((4, 4))
+    expected[0, 1], expected[0, 2] = np.exp(-1 / 6), np.exp(-9 / 9)
+    expected[1, 2] = np.exp(-4 / 6)
+    expected[1, 3], expected[2, 3] = np.exp(-36 / 12) / 2, np.exp(-16 / 18) / 2  # listed by 7 only
+    np.testing.assert_allclose(W.toarray(), expected + expected.T, rtol=1e-14)
+
+
+@pytest.mark.parametrize("radius", [None, 0.9])
+def test_shared_weights_are_self_tuning_ones_times_the_squared_jaccard_index(radius):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    settings = {"n_neighbors": 6, "radius": radius}
+    tuned, shared = (
+        NeighborGraph.build(X, weights=name, **settings) for name in ("self-tuning", "shared")
+    )
+    lists = [{i, *tuned.nearest[[i]].indices.tolist()} for i in range(60)]
+    W, S = tuned.adjacency.tocoo(), shared.adjacency.toarray()
+    for i, j, w in zip(W.row, W.col, W.data, strict=True):
+        index = len(lists[i] & lists[j]) / len(lists[i] | lists[j])
+        assert S[i, j] == pytest.approx(w * max(index**2, 1e-3), rel=1e-12)
+    assert abs(shared.adjacency - shared.adjacency.T).max() == 0
+
+
+@pytest.mark.parametrize("weights", ["self-tuning", "shared"])
+def test_weights_with_lists_extend_to_new_rows_and_do_not_depend_on_units(weights):
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    graph = NeighborGraph.build(X, n_neighbors=7, weights=weights)
+    far = NeighborGraph.build(1e3 * X, n_neighbors=7, weights=weights)
+    np.testing.assert_allclose(far.adjacency.data, graph.adjacency.data, rtol=1e-9)
+    new = X[:20] + 0.2
+    distances = graph.distances_to(new)
+    found, compact = (one.weigh(distances, relative=False) for one in (graph, graph.for_new_rows()))
+    np.testing.assert_array_equal(compact.data, found.data)
+    lists = [{i, *graph.nearest[[i]].indices.tolist()} for i in range(80)]
+    for i in range(20):
+        d, near = distances[[i]].data, distances[[i]].indices
+        expected = np.exp(-(d**2) / (d.max() * np.sqrt(np.asarray(graph.scale)[near])))
+        if weights == "shared":
+            common = np.array([len(set(near) & lists[j]) for j in near])
+            expected *= np.maximum((common / (7 + 8 - common)) ** 2, 1e-3)
+        np.testing.assert_allclose(found[[i]].data, expected, rtol=1e-12)
+    relative = graph.weigh(distances, relative=True)
+    ratio = relative.data / found.data
+    np.testing.assert_allclose(ratio.reshape(20, 7), ratio.reshape(20, 7)[:, :1] * np.ones(7))
+    far = graph.distances_to(X[:1] + 1e4)  # where heat itself vanishes
+    assert graph.weigh(far, relative=True).max() > 1e-4
+
+
+def test_equal_rows_and_a_given_scale_with_self_tuning_weights():
+    graph = NeighborGraph.build(line(0, 0, 0, 0, 1, 2), n_neighbors=2, weights="self-tuning")
+    assert np.all(np.isfinite(graph.adjacency.data))
+    assert np.all(np.asarray(graph.scale) > 0)
+    with pytest.raises(ValueError, match="finds the scale of every point itself"):
+        NeighborGraph.build(line(0, 1, 3), n_neighbors=1, weights="shared", scale=1.0)
+
+
+def test_a_bridge_of_shared_weights_has_the_median_weight_of_its_ends():
+    X = np.concatenate([np.random.default_rng(0).normal(size=(30, 2)) + 4.5 * k for k in (0, 1)])
+    graph = NeighborGraph.build(X, n_neighbors=5, weights="shared")
+    bridged = graph.bridged()
+    (i, j), ends = bridged.bridges[0], graph.adjacency
+    assert bridged.adjacency[i, j] == np.median(np.concatenate([ends[[i]].data, ends[[j]].data]))

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from method_cases import cases
+from method_cases import cases, set_parameter
 from sklearn.base import clone
+from sklearn.neighbors import KNeighborsTransformer
 
 from labelfold import CCDR, IsometricSeparationMap, LaplacianEigenmaps, hide_labels
 from labelfold.datasets import make_swiss_roll
@@ -35,12 +36,12 @@ def fit(method, X, y):
     return clone(method).fit(X, y)
 
 
-def maps_of(model, X, *, order=slice(None), factor=1.0):
+def results_of(model, X, *, order=slice(None), factor=1.0):
     """Return what a fit says of its rows, brought back from another order and scale."""
     found = {}
     if model.declaration.embeds:
         coordinates = model.embedding_ if hasattr(model, "embedding_") else model.transform(X)
-        found["map"] = coordinates[order] / factor
+        found["embedding"] = coordinates[order] / factor
     if model.declaration.classifies:
         found["classes"] = model.label_distributions_[order]
     return found
@@ -54,12 +55,12 @@ def answers(model, X):
 
 
 def assert_same(found, expected, tolerance):
-    """Compare results, maps up to the signs of their coordinates."""
+    """Compare results, embeddings up to the signs of their coordinates."""
     assert found.keys() == expected.keys()
     for name, values in expected.items():
         size = np.abs(values).max()
         signs = 1.0
-        if name == "map":
+        if name == "embedding":
             signs = np.sign(np.sum(values / size * (found[name] / size), axis=0))
         np.testing.assert_allclose(found[name] * signs, values, rtol=0, atol=tolerance * size)
 
@@ -71,7 +72,9 @@ def test_order_of_rows(method, data):
     one, other = fit(method, X, y), fit(method, X[order], y[order])
     if method.declaration.reorders:
         tolerance = method.declaration.agreement
-        assert_same(maps_of(other, X[order], order=np.argsort(order)), maps_of(one, X), tolerance)
+        assert_same(
+            results_of(other, X[order], order=np.argsort(order)), results_of(one, X), tolerance
+        )
     elif method.declaration.classifies:
         assert np.mean(one.transduction_[order] == other.transduction_) > 0.9
 
@@ -81,7 +84,7 @@ def test_rigid_motion(method, data):
     X, y = data
     Q, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))
     moved = X @ Q + [1, -2, 3]
-    found, expected = maps_of(fit(method, moved, y), moved), maps_of(fit(method, X, y), X)
+    found, expected = results_of(fit(method, moved, y), moved), results_of(fit(method, X, y), X)
     assert_same(found, expected, method.declaration.agreement)
 
 
@@ -90,8 +93,8 @@ def test_rigid_motion(method, data):
 def test_scale(method, data, factor):
     X, y = data
     grown = factor if method.declaration.scales_with_data else 1.0
-    scaled = maps_of(fit(method, X * factor, y), X * factor, factor=grown)
-    assert_same(scaled, maps_of(fit(method, X, y), X), method.declaration.agreement)
+    scaled = results_of(fit(method, X * factor, y), X * factor, factor=grown)
+    assert_same(scaled, results_of(fit(method, X, y), X), method.declaration.agreement)
 
 
 @every_case
@@ -101,7 +104,7 @@ def test_names_of_labels(method, data):
     renamed = np.array([None if v == -1 else names[v] for v in y], dtype=object)
     one, other = fit(method, X, y), fit(method, X, renamed)
     if method.declaration.reorders:  # classes are sorted, and with them what stands for them
-        found, expected = maps_of(other, X), maps_of(one, X)
+        found, expected = results_of(other, X), results_of(one, X)
         if "classes" in expected:
             found["classes"] = found["classes"][:, [1, 2, 0]]
         assert_same(found, expected, method.declaration.agreement)
@@ -113,20 +116,40 @@ def test_names_of_labels(method, data):
 def test_storage(method, data):
     X, y = data
     X = np.round(X, 1).astype(np.float32).astype(float)
-    expected = maps_of(fit(method, X, y), X)
+    expected = results_of(fit(method, X, y), X)
     read_only = X.copy()
     read_only.flags.writeable = False
     for other in (X.astype(np.float32), np.asfortranarray(X), pd.DataFrame(X), read_only):
-        found = maps_of(fit(method, other, y), other)
+        found = results_of(fit(method, other, y), other)
         assert_same(found, expected, max(1e-10, method.declaration.agreement))
         assert all(values.dtype == np.float64 for values in found.values())
     for sparse in (sp.csr_array(X), sp.coo_matrix(X)):
         tolerance = max(1e-8, method.declaration.agreement)
-        assert_same(maps_of(fit(method, sparse, y), sparse), expected, tolerance)
+        assert_same(results_of(fit(method, sparse, y), sparse), expected, tolerance)
+
+
+@pytest.mark.filterwarnings("ignore::labelfold.exceptions.FewNeighborsWarning")
+@pytest.mark.parametrize("method", cases(lambda one: one.uses_graph))
+def test_precomputed_distances(method, data):
+    """Neighbor distances give the embedding that the rows give; all distances among few rows."""
+    X, y = data[0][:60], data[1][:60]
+    finder = KNeighborsTransformer(mode="distance", n_neighbors=59).fit(X)
+    given = set_parameter(method, "metric", "precomputed")
+    if given is None:
+        pytest.skip("has no metric of its own")
+    other = given.fit(finder.transform(X), y)
+    if method.declaration.reorders:  # descent begins at principal components of rows
+        tolerance = max(1e-7, method.declaration.agreement)
+        assert_same(results_of(other, None), results_of(fit(method, X, y), X), tolerance)
+    new = finder.transform(X[:9] + 0.1)
+    for values in answers(other, new):
+        assert np.all(np.isfinite(values))
+    with pytest.raises(ValueError, match=r"X has 59 features, but .* expecting 60"):
+        answers(other, new[:, :-1])
 
 
 @every_case
-def test_sparse_rows_are_placed_as_dense(method):
+def test_sparse_new_rows_are_as_dense(method):
     X = sp.random_array((120, 30), density=0.3, random_state=0).toarray()
     new = X[:10] * 1.1
     a = fit(method, X, np.arange(120) % 3)
@@ -135,7 +158,7 @@ def test_sparse_rows_are_placed_as_dense(method):
         assert np.all(np.isfinite(sparse))
         if method.declaration.reorders:  # descent begins at other principal components
             tolerance = max(1e-8, method.declaration.agreement)
-            assert_same({"map": sparse}, {"map": dense}, tolerance)
+            assert_same({"embedding": sparse}, {"embedding": dense}, tolerance)
 
 
 @every_case
@@ -155,12 +178,12 @@ def test_batch_equals_one_by_one(method, data):
 def test_fit_twice_threads_and_pickle(method, data):
     X, y = data
     one, again = fit(method, X, y), fit(method, X, y)
-    for name, values in maps_of(one, X).items():
-        np.testing.assert_array_equal(maps_of(again, X)[name], values)
+    for name, values in results_of(one, X).items():
+        np.testing.assert_array_equal(results_of(again, X)[name], values)
     if "n_jobs" in method.get_params():
         for n_jobs in (1, 2):
-            found = maps_of(fit(clone(method).set_params(n_jobs=n_jobs), X, y), X)
-            assert_same(found, maps_of(one, X), max(1e-8, method.declaration.agreement))
+            found = results_of(fit(clone(method).set_params(n_jobs=n_jobs), X, y), X)
+            assert_same(found, results_of(one, X), max(1e-8, method.declaration.agreement))
     stored = pickle.loads(pickle.dumps(one))
     for before, after in zip(answers(one, X + 0.1), answers(stored, X + 0.1), strict=True):
         np.testing.assert_array_equal(before, after)
@@ -191,7 +214,7 @@ def test_number_of_threads_with_ties(method, data, solver):
     first, second = (
         clone(method).set_params(n_jobs=n, eigen_solver=solver).fit(X, y) for n in (1, 2)
     )
-    assert (first.graph_.weights != second.graph_.weights).nnz == 0
+    assert (first.graph_.adjacency != second.graph_.adjacency).nnz == 0
     np.testing.assert_allclose(first.embedding_, second.embedding_, atol=1e-8)
 
 
@@ -202,8 +225,8 @@ def test_a_separation_map_run_to_its_end(data):
     order = np.random.default_rng(0).permutation(len(X))
     expected = fit(method, X, y)
     moved, scaled = fit(method, X @ Q + [1, -2, 3], y), fit(method, X * 1e5, y)
-    assert_same(maps_of(moved, X), maps_of(expected, X), 1e-8)
-    assert_same(maps_of(scaled, X, factor=1e5), maps_of(expected, X), 1e-6)
+    assert_same(results_of(moved, X), results_of(expected, X), 1e-8)
+    assert_same(results_of(scaled, X, factor=1e5), results_of(expected, X), 1e-6)
     other = fit(method, X[order], y[order])
     assert np.mean(expected.transduction_[order] == other.transduction_) > 0.99
 

@@ -59,7 +59,7 @@ def test_the_line_of_guessing_is_named_where_it_is_in_reach(ax):
     assert display.chance_text_.xy[1] == 0.5
     assert words(display) == ["a", "b"]
     far = ComparisonDisplay(["a", "b"], [2, 3], values, values, values, chance=0.9)
-    assert far.plot(Figure().subplots()).chance_text_ is None
+    assert far.plot(Figure().subplots()).chance_ is None
 
 
 def test_bars_and_guessing(ax):
@@ -78,7 +78,7 @@ def test_bars_and_guessing(ax):
 
 
 @pytest.mark.parametrize("dims", [[2], [2, 3]])
-def test_names_are_no_formulas(ax, dims):
+def test_names_are_not_formulas(ax, dims):
     names = ["cost $a and $b_", "$\\frac$", "$_$"]
     values = np.repeat([[0.2], [0.3], [np.nan]], len(dims), axis=1)
     display = ComparisonDisplay(names, dims, values, values, values).plot(ax)
@@ -102,10 +102,10 @@ def test_a_wide_span_of_dimensions_is_logarithmic(ax):
     assert labels == ["1", "2", "5", "50", "500"]
 
 
-def test_nothing_but_failures(ax):
+def test_no_result_at_all(ax):
     nothing = np.full((2, 2), np.nan)
     display = ComparisonDisplay(["a", "b"], [2, 3], nothing, nothing, nothing).plot(ax)
     assert display.errorbars_ == {}
     assert display.text_ == []
-    assert ax.get_title() == "No result: a, b"
+    assert ax.get_title() == "No result: a; b"
     display.figure_.draw_without_rendering()

@@ -64,7 +64,7 @@ def test_against_seconds(axes):
     assert axes[1].get_xlabel() == "seconds"
 
 
-def test_tolerance_bound_and_the_kept_map(axes):
+def test_tolerance_bound_and_solution(axes):
     display = ConvergenceDisplay(
         STEPS, ERROR, OBJECTIVE, tol=0.01, bound=12.0, final_error=0.002, final_objective=10.0
     ).plot(axes)
@@ -75,15 +75,12 @@ def test_tolerance_bound_and_the_kept_map(axes):
         (120, 10.0),
     ]
     assert "tolerance 0.01" in words(display)
-    assert words(display).count("kept map") == 2
+    assert words(display).count("solution") == 2
+    for far in (1e4, -1.0):
+        assert ConvergenceDisplay(STEPS, ERROR, OBJECTIVE, bound=far).plot(axes).bound_ is None
 
 
-def test_a_bound_far_off_is_not_drawn(axes):
-    assert ConvergenceDisplay(STEPS, ERROR, OBJECTIVE, bound=1e4).plot(axes).bound_ is None
-    assert ConvergenceDisplay(STEPS, ERROR, OBJECTIVE, bound=-1.0).plot(axes).bound_ is None
-
-
-def test_first_rounds_far_above_are_cut_off_and_told(axes):
+def test_first_rounds_far_above_are_cut_off_and_counted(axes):
     display = ConvergenceDisplay(STEPS, ERROR, OBJECTIVE).plot(axes)
     assert axes[1].get_ylim() == (0, pytest.approx(1.5 * 10.5))
     assert words(display) == ["1 round above, up to 90"]
@@ -96,7 +93,7 @@ def test_nothing_is_cut_off_where_nothing_is_far_above(axes):
     assert words(display) == []
     assert axes[1].get_ylim()[1] > 14
     zero = ConvergenceDisplay(STEPS, ERROR, np.zeros(4), bound=0.0, final_objective=0.0)
-    assert words(zero.plot(Figure().subplots(2, 1))) == ["kept map"]
+    assert words(zero.plot(Figure().subplots(2, 1))) == ["solution"]
     to_zero = ConvergenceDisplay(STEPS, ERROR, [3.0, 2.0, 1.0, 0.0]).plot(Figure().subplots(2, 1))
     assert words(to_zero) == []
     assert to_zero.objective_ax_.get_ylim()[1] > 3
@@ -107,17 +104,10 @@ def test_lines_where_the_rank_changes(axes):
     rank = [3, 3, 3, 6, 6, 6, 6, 6, 4, 4]
     display = ConvergenceDisplay(steps, np.ones(10), np.ones(10), rank=rank).plot(axes)
     assert [line.get_xdata()[0] for line in display.ranks_] == [105, 255]
-    assert words(display) == ["rank 3", "6", "4"]
-    assert [text.get_position()[0] for text in display.text_] == [30, 105, 255]
-
-
-def test_ranks_without_room_are_summed_up(axes):
-    steps = np.arange(1, 101) * 30
-    rank = np.r_[3, 6, 9, np.full(97, 12)]
-    display = ConvergenceDisplay(steps, np.ones(100), np.ones(100), rank=rank).plot(axes)
-    assert len(display.ranks_) == 3
-    assert words(display) == ["rank 3 to 12"]
-    assert display.error_.get_markersize() == 0
+    assert words(display) == ["rank 3 → 6 → 4"]
+    assert display.text_[0].get_position()[0] == 30
+    many = ConvergenceDisplay(np.arange(1, 101), np.ones(100), np.ones(100)).plot(axes)
+    assert many.error_.get_markersize() == 0
 
 
 def test_a_single_round(axes):
@@ -126,17 +116,13 @@ def test_a_single_round(axes):
     display.figure_.draw_without_rendering()
 
 
-def test_axes():
+def test_axes_in_any_form(axes):
     display = ConvergenceDisplay(STEPS, ERROR, OBJECTIVE).plot()
     assert display.figure_.axes == [display.ax_, display.objective_ax_]
     ax = Figure().subplots()
     alone = ConvergenceDisplay(STEPS, ERROR, OBJECTIVE, rank=[2, 2, 3, 3], bound=11).plot(ax)
-    assert alone.ax_ is ax
-    assert (alone.objective_ax_, alone.objective_, alone.bound_) == (None, None, None)
+    assert (alone.ax_, alone.objective_ax_, alone.objective_, alone.bound_) == (ax, *[None] * 3)
     assert ax.get_xlabel() == "steps of the solver"
-
-
-def test_two_axes_in_any_form(axes):
     table = Figure().subplots(1, 2, squeeze=False)
     display = ConvergenceDisplay(STEPS, ERROR, OBJECTIVE).plot(table)
     assert [display.ax_, display.objective_ax_] == table.ravel().tolist()
@@ -155,7 +141,7 @@ def test_style_can_be_changed_under_any_alias(axes):
 # Ways in
 
 
-def test_from_estimator(axes, fitted):
+def test_from_estimator(axes, fitted, rows):
     display = ConvergenceDisplay.from_estimator(fitted, ax=axes)
     np.testing.assert_array_equal(display.error_.get_ydata(), fitted.history_["error"])
     np.testing.assert_array_equal(display.objective_.get_ydata(), fitted.history_["objective"])
@@ -165,15 +151,10 @@ def test_from_estimator(axes, fitted):
     assert display.bound == certificate.bound
     assert display.final_[0].get_ydata()[0] == certificate.errors.decisive
     assert display.final_[1].get_ydata()[0] == certificate.objective
-    seconds = ConvergenceDisplay.from_estimator(fitted, against="seconds")
-    np.testing.assert_array_equal(seconds.error_.get_xdata(), fitted.history_["seconds"])
-    display.figure_.draw_without_rendering()
-
-
-def test_from_a_classifier_on_an_unfolding(axes, rows):
     model = ManifoldClassifier(MaximumVarianceUnfolding(random_state=0)).fit(rows, rows[:, 0] > 0)
-    display = ConvergenceDisplay.from_estimator(model, ax=axes)
-    np.testing.assert_array_equal(display.error, model.embedder_.history_["error"])
+    seconds = ConvergenceDisplay.from_estimator(model, against="seconds")
+    np.testing.assert_array_equal(seconds.error_.get_xdata(), model.embedder_.history_["seconds"])
+    display.figure_.draw_without_rendering()
 
 
 # Errors say what is wrong and what to do
@@ -186,7 +167,7 @@ def test_estimators_without_a_history(model, rows):
         ConvergenceDisplay.from_estimator(model.fit(rows))
 
 
-def test_the_conic_solver_keeps_none(rows):
+def test_the_conic_solver_has_no_history(rows):
     model = MaximumVarianceUnfolding(solver="conic").fit(rows[:20])
     with pytest.raises(ValueError, match=r"MaximumVarianceUnfolding has no .*solver='lowrank'"):
         ConvergenceDisplay.from_estimator(model)

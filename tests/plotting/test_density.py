@@ -6,16 +6,16 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from labelfold.plotting import EmbeddingDisplay
-from labelfold.plotting.density import (
+from labelfold.plotting.map_artists import (
     DENSITY_THRESHOLD,
-    LEAST_OPACITY,
+    LEAST_CELL_OPACITY,
     DensityGrid,
     count_in_cells,
     shade,
 )
 from labelfold.plotting.palette import UNLABELED_COLOR, class_styles
 
-GREY = np.array(to_rgb(UNLABELED_COLOR))
+GRAY = np.array(to_rgb(UNLABELED_COLOR))
 
 
 def crowd(n_points=DENSITY_THRESHOLD + 1, seed=0):
@@ -56,13 +56,10 @@ def test_winners_and_shares_agree_with_a_table():
             np.testing.assert_allclose(grid.shares[row, column], max(sums) / here.sum())
 
 
-def test_of_equal_classes_the_first_wins():
+def test_the_first_of_equal_classes_wins_and_no_confidence_wins_nothing():
     points = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 1.0]])
     grid = count_in_cells(points, np.array([2, 1, 0]), np.ones(3), (2, 2))
     assert grid.winners.tolist() == [[1, -1], [-1, 0]]
-
-
-def test_predictions_without_any_confidence_win_nothing():
     grid = count_in_cells(np.eye(2), np.array([0, 1]), np.zeros(2), (2, 2))
     assert (grid.winners == -1).all()
     assert (grid.shares == 0).all()
@@ -82,8 +79,8 @@ def test_opacity_is_the_rank_of_the_count():
     empty = np.full(counts.shape, -1)
     grid = DensityGrid(counts, empty, np.zeros(counts.shape), (0.0, 1.0, 0.0, 1.0))
     opacities = shade(grid, [])[0, :, 3]
-    middle = LEAST_OPACITY + (1 - LEAST_OPACITY) * 2 / 3
-    np.testing.assert_allclose(opacities, [LEAST_OPACITY] * 4 + [middle] * 2 + [1.0, 0.0])
+    middle = LEAST_CELL_OPACITY + (1 - LEAST_CELL_OPACITY) * 2 / 3
+    np.testing.assert_allclose(opacities, [LEAST_CELL_OPACITY] * 4 + [middle] * 2 + [1.0, 0.0])
 
 
 # The picture
@@ -112,28 +109,25 @@ def test_a_crowd_is_an_image_and_labels_are_points(ax):
     assert ax.get_aspect() == "auto"
 
 
-def test_the_image_leaves_margins_and_shows_all_points(ax):
+def test_the_image_leaves_margins_and_inverted_axes(ax):
+    ax.invert_yaxis()
     display = EmbeddingDisplay(crowd()).plot(ax)
     left, right, bottom, top = display.density_.get_extent()
     ax.figure.draw_without_rendering()
     assert ax.get_xlim()[0] < left < right < ax.get_xlim()[1]
-    assert ax.get_ylim()[0] < bottom < top < ax.get_ylim()[1]
+    assert ax.get_ylim()[0] > top > bottom > ax.get_ylim()[1]
 
 
-@pytest.mark.parametrize(("n_points", "expected"), [(50_000, False), (50_001, True)])
-def test_a_crowd_begins_past_fifty_thousand(ax, n_points, expected):
-    display = EmbeddingDisplay(crowd(n_points)).plot(ax)
-    assert (display.density_ is not None) == expected
+@pytest.mark.parametrize(
+    ("n_points", "density", "expected"),
+    [(50_000, "auto", False), (50_001, "auto", True), (10, True, True), (50_001, False, False)],
+)
+def test_a_crowd_begins_past_fifty_thousand_unless_asked(ax, n_points, density, expected):
+    display = EmbeddingDisplay(crowd(n_points)).plot(ax, density=density)
+    assert (display.density_ is not None) == (display.density_counts_ is not None) == expected
     assert (display.unlabeled_ is None) == expected
-
-
-def test_a_crowd_can_be_drawn_either_way(ax):
-    few = EmbeddingDisplay(crowd(10)).plot(ax, density=True)
-    assert few.density_counts_.sum() == 10
-    many = EmbeddingDisplay(crowd()).plot(ax, density=False)
-    assert many.density_ is None
-    assert many.density_counts_ is None
-    assert many.unlabeled_.get_rasterized()
+    if not expected:
+        assert display.unlabeled_.get_rasterized() == (n_points > 50_000)
 
 
 def test_labels_in_the_image_count_whatever_the_confidence(ax):
@@ -146,13 +140,13 @@ def test_labels_in_the_image_count_whatever_the_confidence(ax):
     np.testing.assert_allclose(display.density_.get_array()[-1, -1, :3], color(1), atol=1 / 255)
 
 
-def test_unsure_predictions_fade_to_grey_in_the_image(ax):
+def test_unsure_predictions_fade_to_gray_in_the_image(ax):
     embedding = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
     display = EmbeddingDisplay(embedding, predictions=[0, 1, -1], confidence=[1.0, 0.25, 1.0])
     pixels = display.plot(ax, density=True).density_.get_array()
     np.testing.assert_allclose(pixels[0, 0, :3], color(0), atol=1 / 255)
-    np.testing.assert_allclose(pixels[-1, -1, :3], 0.25 * color(1) + 0.75 * GREY, atol=1 / 255)
-    np.testing.assert_allclose(pixels[-1, 0, :3], GREY, atol=1 / 255)  # no prediction at all
+    np.testing.assert_allclose(pixels[-1, -1, :3], 0.25 * color(1) + 0.75 * GRAY, atol=1 / 255)
+    np.testing.assert_allclose(pixels[-1, 0, :3], GRAY, atol=1 / 255)  # no prediction at all
 
 
 @pytest.mark.parametrize("components", [(0,), (0, 1, 2)])

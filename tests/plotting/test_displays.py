@@ -53,6 +53,6 @@ def test_a_drawn_display_can_be_pickled(name):
         (SweepDisplay, GridSearchCV(Ridge(), {"alpha": [1.0]})),
     ],
 )
-def test_models_that_are_not_fitted_are_refused(kind, model):
+def test_models_that_are_not_fitted_raise(kind, model):
     with pytest.raises(NotFittedError):
         kind.from_estimator(model)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.markers import MarkerStyle
 
 from labelfold.plotting import EmbeddingDisplay
-from labelfold.plotting.map_artists import GroupSizes
+from labelfold.plotting.map_artists import marker_areas
 from labelfold.plotting.map_layout import LONGEST_NAME
 from labelfold.plotting.palette import UNLABELED_COLOR, class_styles
 
@@ -52,7 +52,7 @@ def looks(scatter):
 # Points
 
 
-def test_labeled_points_have_the_color_of_their_class_and_others_are_grey_underneath(ax):
+def test_labeled_points_have_the_color_of_their_class_and_others_are_gray_underneath(ax):
     embedding, y, _ = clusters(3)
     y[::2] = -1
     display = EmbeddingDisplay(embedding, labels=y).plot(ax)
@@ -66,13 +66,9 @@ def test_labeled_points_have_the_color_of_their_class_and_others_are_grey_undern
     assert display.scatter_.get_sizes() == [36.0]
     assert not display.scatter_.get_path_effects()
     assert display.predicted_ is None
-
-
-def test_without_labels_all_points_are_unlabeled(ax):
-    display = EmbeddingDisplay(POINTS).plot(ax)
-    assert display.scatter_ is None
-    assert display.text_ == []
-    assert len(display.unlabeled_.get_offsets()) == 90
+    bare = EmbeddingDisplay(POINTS).plot(Figure().subplots())
+    assert (bare.scatter_, bare.text_) == (None, [])
+    assert len(bare.unlabeled_.get_offsets()) == 90
 
 
 def test_a_label_counts_before_a_prediction(ax):
@@ -115,20 +111,16 @@ def test_new_points_are_drawn_once_on_top_with_a_ring(ax):
     np.testing.assert_allclose(display.new_.get_edgecolors(), [to_rgba("black")])
     assert display.new_.get_linewidths() >= [1.0]
     assert display.new_.get_zorder() > display.scatter_.get_zorder()
-
-
-def test_a_legend_says_what_the_ring_is(ax):
-    display = EmbeddingDisplay(EMBEDDING, is_new=np.arange(6) == 2).plot(ax)
     assert [text.get_text() for text in display.legend_.get_texts()] == ["new"]
     assert ax.get_legend() is display.legend_
 
 
 def test_sizes_fall_with_numbers():
-    few = GroupSizes.of(500, 10, 10, has_others=True)
-    many = GroupSizes.of(500, 10, 5_000, has_others=True)
-    assert few.new > few.predicted > few.unlabeled
-    assert few.labeled > few.predicted
-    assert many.new < few.new / 2
+    few = marker_areas(500, 10, 10, has_others=True)
+    many = marker_areas(500, 10, 5_000, has_others=True)
+    assert few["new"] > few["predicted"] > few["unlabeled"]
+    assert few["labeled"] > few["predicted"]
+    assert many["new"] < few["new"] / 2
 
 
 def test_a_crowd_of_new_points_joins_the_image(ax):
@@ -163,8 +155,7 @@ def test_from_predictions_is_the_constructor_drawn(ax):
         ax=ax,
         show_names=False,
     )
-    assert display.ax_ is ax
-    assert display.text_ == []
+    assert (display.ax_, display.text_) == (ax, [])
     assert display.class_names == ["C", "B", "A"]
     np.testing.assert_array_equal(display.new_.get_offsets(), EMBEDDING[[1]][:, ::-1])
     np.testing.assert_allclose(display.predicted_.get_facecolors()[:, 3], [0.15, 0.575])
@@ -207,12 +198,7 @@ def test_centers_are_stars_in_class_colors(ax):
     assert display.centers_.get_zorder() > display.scatter_.get_zorder()
     star = display.centers_.get_paths()[0]
     assert len(star.vertices) > len(MarkerStyle("s").get_path().vertices)
-
-
-def test_layers_can_be_left_out(ax):
-    embedding, y, centers = clusters(3)
-    display = EmbeddingDisplay(embedding, labels=y, class_centers=centers)
-    display.plot(ax, show_names=False, show_centers=False)
+    display.plot(Figure().subplots(), show_names=False, show_centers=False)
     assert (display.text_, display.centers_, display.unlabeled_) == ([], None, None)
 
 
@@ -231,18 +217,13 @@ def test_colors_do_not_depend_on_which_labels_are_drawn(ax):
     np.testing.assert_allclose(display.scatter_.get_facecolors()[:, :3], rgb("c"))
 
 
-def test_class_names_are_no_formulas(ax):
-    embedding, y, _ = clusters(2)
-    display = EmbeddingDisplay(embedding, labels=y, class_names=["$5_$", "a$"]).plot(ax)
-    assert not any(text.get_parse_math() for text in display.text_)
-    display.figure_.draw_without_rendering()
-
-
-def test_long_names_are_shortened(ax):
+def test_class_names_are_shortened_and_not_formulas(ax):
     long = "a name that nobody would wish to read on a map of many points"
-    display = EmbeddingDisplay(POINTS, labels=CODES, class_names=[long, "b", "c"]).plot(ax)
+    display = EmbeddingDisplay(POINTS, labels=CODES, class_names=[long, "$5_$", "a$"]).plot(ax)
+    assert not any(text.get_parse_math() for text in display.text_)
     assert len(display.text_[0].get_text()) == LONGEST_NAME
     assert display.class_names[0] == long
+    display.figure_.draw_without_rendering()
 
 
 # Axes
@@ -257,7 +238,7 @@ def test_axes_are_named_and_components_chosen(ax):
     assert ax.get_aspect() == "auto"
 
 
-def test_one_column_is_a_strip_with_a_row_a_class(ax):
+def test_one_column_is_a_strip_with_one_row_per_class(ax):
     embedding, y, centers = clusters(3, n_components=1)
     y[0] = -1
     display = EmbeddingDisplay(embedding, labels=y, class_centers=centers).plot(ax)
@@ -289,7 +270,7 @@ def test_a_new_figure_has_the_axes_that_are_needed():
     assert flat.ax_.figure is flat.figure_
 
 
-def test_axes_that_do_not_suit_are_refused(ax, space):
+def test_axes_of_other_dimensions_raise(ax, space):
     with pytest.raises(ValueError, match="names 3 columns, but ax has 2 dimensions"):
         EmbeddingDisplay(points_in_space(), components=(0, 1, 2)).plot(ax)
     for components in [(0, 1), (0,)]:
@@ -303,16 +284,6 @@ def test_a_picture_is_white_on_any_page():
     with plt.style.context("dark_background"):
         display = EmbeddingDisplay(POINTS, labels=CODES).plot()
         assert display.ax_.get_facecolor() == (1.0, 1.0, 1.0, 1.0)
-
-
-def test_an_image_leaves_axes_turned_over_as_they_are(ax):
-    ax.invert_yaxis()
-    display = EmbeddingDisplay(POINTS, predictions=CODES).plot(ax, density=True)
-    bottom, top = display.ax_.get_ylim()
-    assert bottom > top
-    # Margins as around markers.
-    assert bottom > POINTS[:, 1].max()
-    assert ax.get_xlim()[0] < POINTS[:, 0].min()
 
 
 # Space
@@ -358,23 +329,21 @@ def test_names_stand_at_points_of_their_class_in_space(space):
 
 
 def test_depth_changes_no_color_once_drawn(space):
-    embedding = points_in_space(40)
-    labels = np.arange(40) % 3
-    display = EmbeddingDisplay(embedding, labels=labels, components=(0, 1, 2)).plot(space)
+    labels = np.append(np.arange(34) % 3, [-1] * 6)
+    confidence = np.append(np.ones(34), np.linspace(0, 1, 6))
+    display = EmbeddingDisplay(
+        points_in_space(40),
+        labels=labels,
+        predictions=[0] * 40,
+        confidence=confidence,
+        components=(0, 1, 2),
+    ).plot(space)
     assert not space.computed_zorder  # layers keep their order
     space.figure.draw_without_rendering()
     drawn = {tuple(color) for color in display.scatter_.get_facecolors()}
     assert drawn == {to_rgba(style.color) for style in class_styles(3)}
-
-
-def test_confidence_is_opacity_in_space_too(space):
-    confidence = np.linspace(0, 1, 6)
-    display = EmbeddingDisplay(
-        points_in_space(), predictions=[0] * 6, confidence=confidence, components=(0, 1, 2)
-    ).plot(space)
-    space.figure.draw_without_rendering()
     opacities = np.sort(display.predicted_.get_facecolors()[:, 3])
-    np.testing.assert_allclose(opacities, 0.15 + 0.85 * confidence)
+    np.testing.assert_allclose(opacities, 0.15 + 0.85 * confidence[34:])
 
 
 def test_more_than_eight_classes_have_one_collection_per_shape_in_space(space):

@@ -10,22 +10,21 @@ from sklearn.decomposition import PCA
 from labelfold.classify import ManifoldClassifier
 from labelfold.exceptions import DisconnectedGraphWarning
 from labelfold.graph import NeighborGraph
-from labelfold.graph.neighbor_graph import QueryGraph
 from labelfold.plotting.graph_display import LARGEST_OPACITY, LEAST_OPACITY, EdgeList, GraphDisplay
 from labelfold.plotting.palette import class_styles
-from labelfold.spectral import CCDR, LaplacianEigenmaps
+from labelfold.spectral import CCDR
 
 
 def two_groups(n_columns=2):
     rng = np.random.default_rng(0)
     points = rng.normal(size=(30, n_columns))
     points[15:] += 20.0
-    return points, NeighborGraph.build(points, n_neighbors=4).connected()
+    return points, NeighborGraph.build(points, n_neighbors=4).bridged()
 
 
 def edges_of(graph):
     """The edges of a graph, one by one."""
-    dense = graph.weights.toarray()
+    dense = graph.adjacency.toarray()
     n_points = len(dense)
     return {(i, j) for i in range(n_points) for j in range(i + 1, n_points) if dense[i, j] > 0}
 
@@ -57,20 +56,11 @@ def test_each_edge_is_drawn_once_and_bridges_are_marked(ax):
     np.testing.assert_allclose(display.bridges_.get_colors(), [to_rgba("black")])
 
 
-def test_a_graph_in_one_piece_needs_no_legend(ax):
-    points = np.random.default_rng(0).normal(size=(30, 2))
-    graph = NeighborGraph.build(points, n_neighbors=12).connected()
-    display = GraphDisplay(points, graph).plot(ax)
-    assert display.bridges_ is None
-    assert display.legend_ is None
-    assert ax.get_legend() is None
-
-
 def test_opacity_rises_with_the_weight(ax):
     points, graph = two_groups()
     display = GraphDisplay(points, graph).plot(ax)
     pairs = drawn_pairs(display.edges_, points)
-    weights = np.array([graph.weights[i, j] for i, j in pairs])
+    weights = np.array([graph.adjacency[i, j] for i, j in pairs])
     span = LARGEST_OPACITY - LEAST_OPACITY
     np.testing.assert_allclose(
         display.edges_.get_colors()[:, 3], LEAST_OPACITY + span * weights / weights.max()
@@ -122,8 +112,8 @@ def test_a_sample_of_edges_is_the_same_every_time_and_said(ax):
 
 def test_a_sample_keeps_weights_with_their_edges():
     points, graph = two_groups()
-    some = EdgeList.of(graph, len(points)).sample(10)
-    expected = [graph.weights[i, j] for i, j in some.pairs]
+    some = EdgeList.from_graph(graph, len(points)).sample(10)
+    expected = [graph.adjacency[i, j] for i, j in some.pairs]
     np.testing.assert_array_equal(some.weights, expected)
 
 
@@ -151,7 +141,9 @@ def test_from_estimator(ax):
     X, _ = two_groups(3)
     y = ["a", "b"] * 2 + [None] * 26
     with pytest.warns(DisconnectedGraphWarning):
-        ccdr = CCDR(2, n_neighbors=4).fit(X, y)
+        model = ManifoldClassifier(CCDR(2, n_neighbors=4)).fit(X, y)
+    ccdr = model.embedder_
+    assert GraphDisplay.from_estimator(model).graph is ccdr.graph_
     display = GraphDisplay.from_estimator(ccdr, y=y, ax=ax, class_names=["A", "B"])
     np.testing.assert_array_equal(display.embedding, ccdr.embedding_)
     np.testing.assert_array_equal(display.points_.centers_.get_offsets(), ccdr.class_centers_)
@@ -160,20 +152,14 @@ def test_from_estimator(ax):
     assert [text.get_text() for text in display.points_.text_] == ["A", "B"]
 
 
-def test_from_a_classifier_with_the_graph_of_its_embedder(ax):
-    X = np.random.default_rng(0).normal(size=(30, 3))
-    model = ManifoldClassifier(LaplacianEigenmaps(2)).fit(X, np.arange(30) % 2)
-    display = GraphDisplay.from_estimator(model, ax=ax)
-    assert display.graph is model.embedder_.graph_
-
-
 def test_a_matrix_of_weights_counts_either_way(ax):
     matrix = sp.csr_matrix(np.array([[7.0, 1.0, 0.0], [3.0, 0.0, 0.0], [2.0, 0.0, 0.0]]))
     points = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    edges = EdgeList.of(matrix, 3)
+    edges = EdgeList.from_graph(matrix, 3)
     assert edges.pairs.tolist() == [[0, 1], [0, 2]]
     assert edges.weights.tolist() == [3.0, 2.0]
-    assert GraphDisplay(points, matrix).plot(ax).bridges_ is None
+    display = GraphDisplay(points, matrix).plot(ax)
+    assert (display.bridges_, display.legend_, ax.get_legend()) == (None, None, None)
 
 
 def test_style_can_be_changed(ax):
@@ -193,7 +179,7 @@ def test_wrong_arguments():
     points, graph = two_groups()
     with pytest.raises(ValueError, match=r"graph has shape \(30, 30\) but the embedding has 29"):
         GraphDisplay(points[1:], graph)
-    with pytest.raises(TypeError, match="graph is of type ndarray: pass a NeighborGraph"):
+    with pytest.raises(TypeError, match="graph is a ndarray: pass a NeighborGraph"):
         GraphDisplay(points, np.eye(30))
     with pytest.raises(ValueError, match="negative, NaN or infinite"):
         GraphDisplay(points, sp.csr_array(-np.eye(30)))
@@ -217,4 +203,4 @@ def test_estimators_without_a_graph_or_a_map():
 def test_a_graph_without_its_edges_says_so():
     points, graph = two_groups()
     with pytest.raises(AttributeError, match="compact"):
-        GraphDisplay(points, QueryGraph.of(graph))
+        GraphDisplay(points, graph.for_new_rows())

@@ -23,7 +23,7 @@ import pytest
 from labelfold.plotting import EmbeddingDisplay
 from labelfold.plotting import interactive_map as module
 from labelfold.plotting.interactive_map import interactive_page, write_html
-from labelfold.plotting.map_layout import LONGEST_NAME, middle_points
+from labelfold.plotting.map_layout import LONGEST_NAME, find_anchors
 from labelfold.plotting.map_view import strip_rows
 from labelfold.plotting.palette import MARKERS, UNLABELED_COLOR, class_styles, opacity
 
@@ -169,7 +169,7 @@ def test_colors_are_those_of_the_static_picture(display):
     cat, dog = class_styles(2)
     drawn = page_of(display).source("points")
     assert drawn["fill"] == [dog.color, cat.color, cat.color, dog.color, dog.color]
-    # A given label is outlined in its own hue, a new point in black, a prediction not at all.
+    # A given label is outlined in its own hue, a new row in black, a prediction not at all.
     outlines = [dog.color, cat.color, cat.text_color, dog.text_color, "#000000"]
     assert drawn["line"] == outlines
     np.testing.assert_allclose(drawn["alpha"][:2], opacity(np.array([0.5, 0.75])), rtol=1e-6)
@@ -178,7 +178,7 @@ def test_colors_are_those_of_the_static_picture(display):
     assert predicted < labeled < new
 
 
-def test_unlabeled_points_are_grey_small_and_underneath():
+def test_unlabeled_points_are_gray_small_and_underneath():
     page = page_of(EmbeddingDisplay(points(4), labels=["cat", None, "dog", None]))
     drawn = page.source("points")
     assert page.rows["row"] == [1, 3, 0, 2]
@@ -191,14 +191,14 @@ def test_unlabeled_points_are_grey_small_and_underneath():
 def test_filters_count_what_they_hide(display):
     page = page_of(display)
     assert page.classes == {"cat": "2", "dog": "3"}
-    assert page.kinds == ["label given", "predicted", "new"]
+    assert page.kinds == ["labeled", "predicted", "new"]
     boxes = page.all("input", type="checkbox")
     ticked = [box.get("data-class", box.get("data-kind", box.get("id"))) for box, _ in boxes]
     assert ticked == ["naming", *"01013"]
 
 
 @pytest.mark.parametrize("n_columns", [1, 2])
-def test_a_class_called_unlabeled_is_told_from_points_of_none(n_columns):
+def test_a_class_called_unlabeled_is_not_that_of_points_without_a_class(n_columns):
     embedding = points(3, n_columns=n_columns)
     page = page_of(EmbeddingDisplay(embedding, labels=["unlabeled", None, None]))
     assert page.classes == {"unlabeled": "1", "unlabeled points": "2"}
@@ -217,9 +217,9 @@ def test_names_and_centers_stand_where_the_static_picture_has_them(display):
     np.testing.assert_array_equal([centers["x"], centers["y"]], display.class_centers.T)
     assert centers["code"] == [0, 1]
     assert centers["fill"] == [style.color for style in class_styles(2)]
-    assert "★ center of a class" in str(page.all("p"))
+    assert "★ class center" in str(page.all("p"))
     codes = np.array([0, 1, 1, 0, 1])
-    anchors = middle_points(display.embedding, codes, display.class_centers)
+    anchors = find_anchors(display.embedding, codes, display.class_centers)
     np.testing.assert_array_equal(np.column_stack([names["x"], names["y"]]), [*anchors.values()])
     assert names["text"] == ["cat", "dog"]
     assert names["color"] == [style.text_color for style in class_styles(2)]
@@ -316,7 +316,7 @@ def test_values_have_all_their_digits(value, text):
         ({"a": {"x": 1, "y": 2, "z": 3}}, r"hover\['a'\] is not a sequence"),
     ],
 )
-def test_columns_that_do_not_fit_are_refused(tmp_path, hover, words):
+def test_columns_of_other_sizes_raise(tmp_path, hover, words):
     with pytest.raises(ValueError, match=words):
         write_html(EmbeddingDisplay(points(3)), tmp_path / "map.html", hover=hover)
     assert list(tmp_path.iterdir()) == []
@@ -346,7 +346,7 @@ def test_images_are_the_pixels_given(images):
         np.testing.assert_array_equal(pixels, np.round(expected))
 
 
-def test_what_a_page_cannot_hold_is_refused(tmp_path, display, monkeypatch):
+def test_what_a_page_cannot_hold_raises(tmp_path, display, monkeypatch):
     for name in ("map.png", "map", "html"):
         with pytest.raises(ValueError, match=r"does not end in \.html"):
             write_html(display, tmp_path / name)
@@ -354,9 +354,9 @@ def test_what_a_page_cannot_hold_is_refused(tmp_path, display, monkeypatch):
     with pytest.raises(ValueError, match=r"components=\(0, 1, 2\).*draws two"):
         write_html(space, tmp_path / "map.html")
     monkeypatch.setattr(module, "MAX_POINTS", 4)
-    with pytest.raises(ValueError, match="5 points and a page holds 4: draw a random part"):
+    with pytest.raises(ValueError, match="5 points and a page holds at most 4: draw a random part"):
         write_html(display, tmp_path / "map.html")
-    monkeypatch.setattr("labelfold.plotting.point_details.MAX_IMAGE_BYTES", 100)
+    monkeypatch.setattr(module, "MAX_IMAGE_BYTES", 100)
     with pytest.raises(ValueError, match=r"images take .*leave images out"):
         interactive_page(EmbeddingDisplay(points(2), images=np.zeros((2, 3, 3))))
     assert list(tmp_path.iterdir()) == []
@@ -438,7 +438,7 @@ def test_the_file_is_the_page_and_the_display_as_it_was(tmp_path, display):
 
 
 @pytest.mark.parametrize(("n_points", "count"), [(1, "1 point"), (1234, "1,234 points")])
-def test_the_title_tells_the_number_of_points_by_default(n_points, count):
+def test_the_title_is_the_number_of_points_by_default(n_points, count):
     page = page_of(EmbeddingDisplay(points(n_points)))
     assert page.all("h1")[0][1] == f"Map of {count}"
     assert page.all("output")[0][1] == count

@@ -9,11 +9,11 @@ from sklearn.decomposition import PCA
 
 from labelfold.plotting.lines import (
     LEAST_GAP,
+    choose_scale,
+    format_value,
     name_lines,
     place_values,
-    scale_of,
     start_at_zero,
-    words_of,
     wrap_label,
     write_above,
 )
@@ -38,7 +38,7 @@ def test_names_keep_apart_and_above_the_lower_edge(ax, limits):
     ax.set_ylim(limits)
     low, size = limits[0], limits[1] - limits[0]
     heights = low + size * np.array([0.5, 0.0, 0.501, 0.0, 0.9])
-    texts = name_lines(ax, [1], heights[:, None], list("abcde"))
+    texts = name_lines(ax, np.ones((5, 1)), heights[:, None], list("abcde"))
     found = np.array([text.xy[1] for text in texts])
     assert np.diff(np.sort(found)).min() >= LEAST_GAP * size * (1 - 1e-9)
     assert found.min() >= low
@@ -89,14 +89,14 @@ def test_titles_stand_above_words_above_the_axes(layout, scale):
     ],
 )
 def test_scales(values, scale):
-    assert scale_of(values) == scale
+    assert choose_scale(values) == scale
 
 
 def test_values_are_written_short():
     values = [10 ** (-1 / 3), 1000001, 12345.0, np.inf, None, True, Fraction(1, 3), "a\n b"]
     words = ["0.4642", "1000001", "12345", "inf", "None", "True", "0.3333", "a b"]
-    assert words_of("a" * 40) == "a" * 31 + "…"
-    assert [words_of(value) for value in values] == words
+    assert format_value("a" * 40) == "a" * 31 + "…"
+    assert [format_value(value) for value in values] == words
 
 
 @pytest.mark.parametrize(

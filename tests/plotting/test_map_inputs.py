@@ -99,20 +99,19 @@ COLORS = (3, 2, 2, 3)
         ({"predictions": [0.5, 1.2, 3.3]}, "predictions: Unknown label type: continuous"),
         (
             {"labels": [0, 1, -1], "predictions": ["0", "1", "1"]},
-            "labels hold classes such as .*0.* but predictions such as '0'",
+            "labels have classes such as .*0.* but predictions such as '0'",
         ),
-        ({"components": (0, 2)}, r"components=\(0, 2\) is out of range.*from 0 to 1"),
-        ({"components": (-1, 0)}, "out of range"),
-        ({"components": (0, 1, 1)}, r"components=\(0, 1, 1\) names a column twice"),
-        ({"components": (0, 1, 2, 3)}, "names 4 columns: name two for a map, three for a map in"),
-        ({"components": ()}, "names 0 columns"),
-        ({"components": 0}, "components=0 must be 'classes', or whole numbers"),
-        ({"components": (0.7, 1.9)}, r"components=\(0.7, 1.9\) must be 'classes', or whole"),
-        ({"components": "class"}, "components='class' must be 'classes', or whole numbers"),
+        ({"components": (0, 2)}, r"components=\(0, 2\) must be 'classes', or one .* from 0 to 1:"),
+        ({"components": (-1, 0)}, r"components=\(-1, 0\) must"),
+        ({"components": (0, 1, 1)}, "one to three different columns"),
+        ({"components": ()}, r"components=\(\) must"),
+        ({"components": 0}, "components=0 must"),
+        ({"components": (0.7, 1.9)}, r"components=\(0.7, 1.9\) must"),
+        ({"components": "class"}, "components='class' must"),
         ({"class_centers": np.eye(3)}, "class_centers has 3 columns but the embedding has 2"),
         (
             {"class_centers": np.eye(2), "labels": [0, 1, 2]},
-            "class_centers has 2 rows but labels hold 3 classes: pass classes",
+            "class_centers has 2 rows but labels have 3 classes: pass classes",
         ),
         (
             {"class_centers": np.eye(2), "classes": ["a"]},
@@ -290,7 +289,7 @@ def test_estimators_that_cannot_be_drawn(data):
         draw(PCA(2).fit(X))
     classifier = LaplacianClassifier().fit(X, y)
     for points in (None, X):
-        with pytest.raises(ValueError, match=r"LaplacianClassifier has no map.*from_predictions"):
+        with pytest.raises(ValueError, match=r"LaplacianClassifier has neither.*from_predictions"):
             draw(classifier, points, show_predictions=True)
     eigenmap = SpectralEmbedding(2, random_state=0).fit(X)
     with pytest.raises(ValueError, match="X_new cannot be drawn, since SpectralEmbedding has no"):

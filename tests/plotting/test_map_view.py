@@ -116,7 +116,7 @@ def test_a_display_draws_points_centers_and_new_points_in_the_plane():
     assert np.abs(display.ax_.get_xlim()).max() < 1.2 * reach
 
 
-def test_predictions_tell_the_plane_where_no_point_has_a_label():
+def test_predictions_define_the_plane_if_no_point_has_a_label():
     without = EmbeddingDisplay.from_predictions(POINTS, CODES, components="classes")
     np.testing.assert_allclose(without.view.directions, view_classes(POINTS, CODES, 5).directions)
     with_labels = EmbeddingDisplay.from_predictions(
@@ -148,9 +148,9 @@ def test_a_graph_in_the_plane_of_the_classes():
 @pytest.mark.parametrize(
     ("embedding", "labels", "message"),
     [
-        (POINTS, None, "needs labels of 3 classes .* there are 0 and 4: draw coordinates"),
-        (POINTS, np.where(CODES < 2, CODES, -1), "there are 2 and 4"),
-        (POINTS[:, :1], CODES, "there are 5 and 1"),
+        (POINTS, None, "needs labels of at least 3 classes .* got 0 and 4: draw coordinates"),
+        (POINTS, np.where(CODES < 2, CODES, -1), "got 2 and 4"),
+        (POINTS[:, :1], CODES, "got 5 and 1"),
     ],
 )
 def test_what_has_no_plane(embedding, labels, message):

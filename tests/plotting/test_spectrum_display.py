@@ -56,7 +56,7 @@ def test_variance_is_drawn_as_shares_on_a_logarithmic_scale(ax):
     assert ax.yaxis.get_major_formatter()(0.001, 0) == "0.1%"
 
 
-def test_what_is_said_of_variances_is_sorted_with_them(ax):
+def test_indices_move_with_sorted_variances(ax):
     display = SpectrumDisplay([0.1, 9.0, 0.9], kind="variance", fragile=[1], unconverged=[0, 2])
     np.testing.assert_array_equal(display.values, [9.0, 0.9, 0.1])
     assert (display.fragile, display.unconverged) == ([0], [1, 2])
@@ -76,22 +76,18 @@ def test_shares_are_written_in_one_way(ax, values):
     assert all(text.endswith("%") and float(text[:-1]) <= 100 for text in shown)
 
 
-def test_those_of_the_map_are_set_apart(ax):
+def test_eigenvalues_of_the_embedding_are_set_apart(ax):
     display = SpectrumDisplay(GRAM, kind="variance", n_components=2).plot(ax)
     np.testing.assert_array_equal(display.used_.get_xdata(), [1, 2])
     np.testing.assert_array_equal(display.rest_.get_xdata(), [3, 4, 5])
     np.testing.assert_allclose(display.rest_.get_ydata(), GRAM[2:] / 10)
     assert display.rest_.get_markerfacecolor() == "white"
     assert display.band_.get_extents().transformed(ax.transData.inverted()).x1 == 2.5
-    assert words(display)[0] == "2 in the map: 99.0%"
-
-
-@pytest.mark.parametrize("n_components", [5, 9])
-def test_a_map_of_all_is_not_set_apart(ax, n_components):
-    display = SpectrumDisplay(GRAM, n_components=n_components).plot(ax)
-    assert len(display.used_.get_xdata()) == 5
-    assert display.rest_ is None
-    assert display.band_ is None
+    assert words(display)[0] == "2 in the embedding: 99.0%"
+    for n_components in (5, 9):  # all of them
+        display = SpectrumDisplay(GRAM, n_components=n_components).plot(Figure().subplots())
+        assert len(display.used_.get_xdata()) == 5
+        assert (display.rest_, display.band_) == (None, None)
 
 
 def test_the_gap_of_a_gram_spectrum_is_that_of_the_unfoldings(ax):
@@ -120,7 +116,7 @@ def test_the_gap_of_other_spectra_is_the_largest_difference(ax):
         ([2.0, 2.0], "variance"),
     ],
 )
-def test_no_gap_where_none_can_be_told(ax, values, kind):
+def test_no_gap_if_none_is_clear(ax, values, kind):
     display = SpectrumDisplay(values, kind=kind).plot(ax)
     assert display.gap is None
     assert display.gap_ is None
@@ -133,11 +129,12 @@ def test_doubtful_ones_are_marked_and_named(ax):
     np.testing.assert_array_equal(display.fragile_.get_ydata(), [0.95, 1.0])
     np.testing.assert_array_equal(display.unconverged_.get_xdata(), [1, 4])
     assert display.fragile_.get_marker() != display.unconverged_.get_marker()
-    assert words(display)[:2] == ["extends badly", "not converged"]
-    assert display.text_[0].xy == (3, 0.95)
+    names = [text.get_text() for text in display.legend_.get_texts()]
+    assert names == ["extends badly", "not converged"]
+    assert SpectrumDisplay([0.1, 0.5]).plot(Figure().subplots()).legend_ is None
 
 
-def test_what_a_logarithmic_scale_does_not_reach_lies_on_its_edge(ax):
+def test_values_too_small_for_a_logarithmic_scale_are_on_its_edge(ax):
     display = SpectrumDisplay([0.0, 1e-17, 0.1, 1.0], n_components=1).plot(ax, scale="log")
     np.testing.assert_array_equal(display.tiny_.get_xdata(), [1, 2])
     np.testing.assert_allclose(display.tiny_.get_ydata(), ax.get_ylim()[0])
@@ -148,10 +145,13 @@ def test_what_a_logarithmic_scale_does_not_reach_lies_on_its_edge(ax):
     np.testing.assert_array_equal(shares.tiny_.get_xdata(), [3])
 
 
-def test_many_values_have_no_stems(ax):
-    display = SpectrumDisplay(np.linspace(0, 1, 61)).plot(ax)
-    assert display.stems_ is None
-    assert display.used_.get_markersize() < 5
+def test_stems(ax):
+    display = SpectrumDisplay([-0.5, 0.1, 0.2]).plot(ax)
+    assert ax.get_ylim()[0] < -0.5
+    assert display.stems_.get_segments()[0][0, 1] == 0  # a negative value hangs down
+    many = SpectrumDisplay(np.linspace(0, 1, 61)).plot(Figure().subplots())
+    assert many.stems_ is None
+    assert many.used_.get_markersize() < 5
 
 
 def test_style_can_be_changed_under_any_alias(ax):
@@ -162,12 +162,6 @@ def test_style_can_be_changed_under_any_alias(ax):
     assert display.used_.get_markersize() == 3
     assert to_rgba(display.rest_.get_markerfacecolor()) == to_rgba("blue")
     assert to_rgba(display.stems_.get_colors()[0]) == to_rgba("red")
-
-
-def test_negative_eigenvalues_hang_down(ax):
-    display = SpectrumDisplay([-0.5, 0.1, 0.2]).plot(ax)
-    assert ax.get_ylim()[0] < -0.5
-    assert display.stems_.get_segments()[0][0, 1] == 0
 
 
 # Ways in
@@ -231,13 +225,13 @@ def test_from_a_laplacian_classifier_and_its_basis(ax, clusters):
     display = SpectrumDisplay.from_estimator(model)
     np.testing.assert_array_equal(display.values, model.eigenvalues_)
     assert display.unconverged == []
-    # Indicators of the pieces are eigenvalues that the certificate leaves out.
-    n_pieces = len(model.eigenvalues_) - model.basis_.n_vectors
-    assert n_pieces > 1
+    # Indicators of the components are eigenvalues that the certificate leaves out.
+    n_connected_components = len(model.eigenvalues_) - model.basis_.n_vectors
+    assert n_connected_components > 1
     eigen = model.certificate_.eigen
     missed = replace(eigen, residuals=np.r_[0.5, eigen.residuals[1:]])
     model.certificate_ = replace(model.certificate_, eigen=missed)
-    assert SpectrumDisplay.from_estimator(model).unconverged == [n_pieces]
+    assert SpectrumDisplay.from_estimator(model).unconverged == [n_connected_components]
 
 
 @pytest.mark.parametrize(
@@ -266,7 +260,7 @@ def test_no_spectrum(clusters):
     with pytest.raises(ValueError, match="StandardScaler keeps neither spectrum_ nor eigenvalues_"):
         SpectrumDisplay.from_estimator(StandardScaler().fit(clusters[0]))
     pipe = make_pipeline(StandardScaler(), CCDR(2, n_neighbors=24)).fit(*clusters)
-    with pytest.raises(ValueError, match=r"Pipeline keeps no spectrum.*pipe\[-1\].* CCDR"):
+    with pytest.raises(ValueError, match=r"Pipeline keeps no spectrum.*pipe\[-1\], a CCDR"):
         SpectrumDisplay.from_estimator(pipe)
 
 
@@ -277,8 +271,8 @@ def test_no_spectrum(clusters):
         ([0.1, np.nan], {}, "NaN"),
         ([], {}, "0 sample"),
         ([0.1], {"kind": "gram"}, r"kind='gram' is unknown: use one of \('eigenvalues'"),
-        ([1.0, -0.1], {"kind": "variance"}, "values from -0.1 to 1 have no shares"),
-        ([0.0, 0.0], {"kind": "variance"}, "values from 0 to 0 have no shares"),
+        ([1.0, -0.1], {"kind": "variance"}, "needs nonnegative values.*got -0.1 to 1: pass"),
+        ([0.0, 0.0], {"kind": "variance"}, "that are not all 0, got 0 to 0: pass"),
         ([0.1], {"n_components": 0}, "n_components=0 must be"),
         ([0.1], {"n_components": 1.5}, "n_components=1.5 must be"),
         ([0.1], {"fragile": [1]}, r"fragile=\[1\] is out of range for 1 values"),
@@ -293,5 +287,5 @@ def test_bad_arguments(values, given, message):
 def test_bad_scales(ax):
     with pytest.raises(ValueError, match="scale='root' is unknown: use one of"):
         SpectrumDisplay([0.1]).plot(ax, scale="root")
-    with pytest.raises(ValueError, match="No value is positive"):
+    with pytest.raises(ValueError, match="scale='log' needs a positive value"):
         SpectrumDisplay([-0.1, 0.0]).plot(ax, scale="log")

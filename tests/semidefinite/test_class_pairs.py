@@ -35,7 +35,7 @@ def nearest_of_own_class(X, y, k):
     return {tuple(sorted((i, j))) for i, row in enumerate(near.tolist()) for j in row}
 
 
-def test_neighbours_are_of_the_same_class():
+def test_neighbors_are_of_the_same_class():
     found = find(X, Y)
     assert as_set(found.edges.pairs) == nearest_of_own_class(X, Y, K)
     i, j = found.edges.pairs.T
@@ -58,7 +58,7 @@ def test_medoids_have_the_least_sum_of_distances_and_all_their_pairs_are_capped(
     np.testing.assert_allclose(found.caps.lengths, D[i, j])
 
 
-def test_pieces_of_a_class_are_joined_by_their_closest_pair():
+def test_components_of_a_class_are_joined_by_their_closest_pair():
     far = np.vstack([X[:20], X[20:40] + 100, X[40:]])
     y = np.repeat([0, 1], [40, 20])
     found = find(far, y)
@@ -68,7 +68,7 @@ def test_pieces_of_a_class_are_joined_by_their_closest_pair():
     np.testing.assert_allclose(found.bridges.lengths, D.min())
 
 
-def test_unlabelled_points_keep_their_neighbours_of_any_class():
+def test_unlabeled_points_keep_their_neighbors_of_any_class():
     y = hide_labels(Y, keep=np.arange(0, 60, 2))
     found = find(X, y)
     graph = NeighborGraph.build(X, n_neighbors=K)
@@ -80,7 +80,7 @@ def test_unlabelled_points_keep_their_neighbours_of_any_class():
     assert as_set(found.edges.pairs) == expected
 
 
-def test_unlabelled_points_apart_from_all_others_are_attached():
+def test_unlabeled_points_apart_from_all_others_are_attached():
     island = np.vstack([X, X[:10] + 50])
     y = np.append(Y, np.full(10, -1))
     found = find(island, y)
@@ -92,7 +92,7 @@ def test_unlabelled_points_apart_from_all_others_are_attached():
 @pytest.mark.parametrize("has_bridges", [False, True])
 def test_without_labels_there_is_the_graph_with_its_bridges(has_bridges):
     graph = NeighborGraph.build(np.vstack([X[:30], X[30:] + 50]), n_neighbors=K)
-    joined = graph.connected()
+    joined = graph.bridged()
     labels = PartialLabels.from_y(np.full(60, -1))
     found = find_class_pairs(joined if has_bridges else graph, labels)
     rows, columns = joined.distances.nonzero()
@@ -136,10 +136,10 @@ def test_precomputed_distances(store):
     np.testing.assert_allclose(found.caps.lengths, expected.caps.lengths)
 
 
-def test_precomputed_distances_to_neighbours_only_do_not_suffice():
+def test_precomputed_distances_to_neighbors_only_do_not_suffice():
     distances = NeighborGraph.build(X, n_neighbors=30).distances
-    with pytest.raises(ValueError, match=r"20 points labelled 0 in y: .* all are needed here"):
+    with pytest.raises(ValueError, match=r"20 rows labeled 0 in y: .* all are needed here"):
         find(distances, Y, metric="precomputed")
     few = NeighborGraph.build(X, n_neighbors=4).distances
-    with pytest.raises(ValueError, match=r"20 points labelled 0 in y: .* fewer than n_neighbors=3"):
+    with pytest.raises(ValueError, match=r"20 rows labeled 0 in y: .* fewer than n_neighbors=3"):
         find(few, Y, metric="precomputed")

@@ -10,7 +10,7 @@ from labelfold import IsometricSeparationMap
 from labelfold.datasets import make_swiss_roll
 from labelfold.exceptions import GraphMismatchError, InfeasibleMapWarning
 from labelfold.semidefinite import find_least_rank, least_rank
-from labelfold.semidefinite.least_rank import RankSearch, RankTrial
+from labelfold.semidefinite.least_rank import RankSearch
 
 LINE = np.linspace(0, 1, 20)[:, None]
 HALVES = np.arange(20) // 10
@@ -47,8 +47,8 @@ class TestBisection:
             tried = [rank for rank, _ in log]
             assert len(set(tried)) == len(tried) <= 1 + np.ceil(np.log2(n_ranks + 1))
             assert tried[0] == ranks[-1]
-            assert [trial.rank for trial in found.trials] == sorted(tried)
-            assert [trial.ok for trial in found.trials] == [r in feasible for r in sorted(tried)]
+            assert list(found.trials) == sorted(tried)
+            assert all(one.ok == (rank in feasible) for rank, one in found.trials.items())
             if least is None:
                 assert found.estimator is None
                 assert len(tried) == 1
@@ -96,7 +96,7 @@ class TestBisection:
             "rank 5: feasible, squared distances kept to 1.0e-01, 12.5 % of the labels on the "
             "wrong side",
         ]
-        assert str(RankSearch(None, None, ())) == "no feasible rank"
+        assert str(RankSearch(None, None, {})) == "no feasible rank"
 
     @pytest.mark.parametrize("ranks", [[], [0, 1], [-3]])
     def test_ranks_it_can_not_use(self, ranks):
@@ -112,8 +112,7 @@ class TestMaps:
         assert found.rank == 1
         assert found.estimator.certificate_.ok
         assert found.estimator.gram_factor_.shape == (20, 1)
-        assert [trial.rank for trial in found.trials] == [1, 2]
-        assert isinstance(found.trials[0], RankTrial)
+        assert list(found.trials) == [1, 2]
 
     def test_a_line_of_three_parts_needs_three(self):
         """One axis a class."""
@@ -122,14 +121,13 @@ class TestMaps:
 
     @pytest.mark.filterwarnings("error::labelfold.exceptions.InfeasibleMapWarning")
     def test_classes_in_turn_need_two(self):
-        """With four neighbours a line is stiff; it has to stand across the axis."""
+        """With four neighbors a line is stiff; it has to stand across the axis."""
         found = find_least_rank(model(n_neighbors=4, max_iter=1500), LINE, np.arange(20) % 2)
         assert found.rank == 2
-        failed = found.trials[0]
-        assert failed.rank == 1
+        failed = found.trials[1]
         assert not failed.ok
-        assert failed.certificate.errors.decisive > 0.1
-        assert failed.certificate.separation_error == 0
+        assert failed.errors.decisive > 0.1
+        assert failed.separation_error == 0
 
     def test_the_model_is_left_alone(self):
         one = model(n_components=2, verbose=0)
@@ -145,10 +143,7 @@ class TestMaps:
         y = [str(v) if k < 30 else None for k, v in enumerate(y)]
         one = model(n_neighbors=5)
         graph = one.build_graph(X)
-        found = find_least_rank(one, X, y, ranks=[3, 4], graph=graph)
-        assert found.rank in (3, 4)
-        # A feasible map of rank 3 is known to be reached.
-        assert found.rank == 3
+        assert find_least_rank(one, X, y, ranks=[3, 4], graph=graph).rank == 3
         sparse = find_least_rank(one, sp.csr_array(X), y, ranks=[4])
         assert sparse.rank == 4
         with pytest.raises(GraphMismatchError):
@@ -157,12 +152,12 @@ class TestMaps:
     def test_of_two_starts_the_better_map_counts(self):
         """The model's own start is hopeless, the map of higher rank is not."""
         far = 1e3 * np.random.default_rng(0).standard_normal((20, 2))
-        one = model(n_neighbors=4, max_iter=60, start=far)
+        one = model(n_neighbors=4, max_iter=60, init=far)
         graph = one.build_graph(LINE)
         higher = model(n_neighbors=4, rank=2).fit(LINE, HALVES)
         tried = least_rank._best_of_starts(one, 1, LINE, HALVES, graph, higher)
         with pytest.warns(InfeasibleMapWarning):
-            alone = model(n_neighbors=4, max_iter=60, start=far, rank=1, n_components=1).fit(
+            alone = model(n_neighbors=4, max_iter=60, init=far, rank=1, n_components=1).fit(
                 LINE, HALVES
             )
         assert tried.certificate_.errors.decisive < alone.certificate_.errors.decisive

@@ -1,4 +1,4 @@
-"""Separation maps as users meet them: sides, distances, labels, anchors, new points, motions."""
+"""Separation maps as users meet them: sides, distances, labels, anchors, new rows, motions."""
 
 import warnings
 
@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.neighbors import KNeighborsTransformer
-from sklearn.svm import SVC
 
 from labelfold import IsometricSeparationMap, hide_labels
 from labelfold.datasets import make_swiss_roll
@@ -93,7 +92,7 @@ class TestTheProblem:
         one_each = hide_labels(truth, [np.argmax(truth == 0), np.argmax(truth == 1)])
         few = quick().fit(X, one_each)
         assert few.certificate_.ok
-        assert few.start_ == "geodesic"
+        assert few.init_ == "geodesic"
         assert np.mean(few.transduction_ == truth) > 0.7
 
     def test_objectives(self, roll, unfolded):
@@ -110,8 +109,8 @@ class TestTheProblem:
     @pytest.mark.parametrize("start", ["geodesic", "ridge", "random"])
     def test_every_start(self, roll, start):
         X, truth, y = roll
-        model = quick(start=start).fit(X, y)
-        assert model.start_ == start
+        model = quick(init=start).fit(X, y)
+        assert model.init_ == start
         assert model.certificate_.ok
         assert np.mean(model.transduction_ == truth) > 0.85
 
@@ -124,7 +123,7 @@ class TestTheProblem:
         assert "NOT converged (stopped by iterations)" in text
         assert f"kept to {certificate.errors.rms_squared:.1e}" in text
         assert "0 % of the labels on the wrong side" in text
-        assert "To go on: raise max_iter" in text
+        assert "Remedy: raise max_iter" in text
         assert certificate.errors.decisive > 0.01
         assert certificate.separation_error == 0
         assert certificate.shortfall == pytest.approx(0, abs=1e-12)
@@ -169,7 +168,7 @@ class TestAttributes:
         assert model.anchors_ is None
         assert np.array_equal(model.embedding_, model.gram_factor_[:, :4])
 
-    def test_other_columns_are_centred_along_principal_axes(self, unfolded, three):
+    def test_other_columns_are_centered_along_principal_axes(self, unfolded, three):
         for model, n_normals in ((unfolded, 1), (three[3], 3)):
             others = model.gram_factor_[:, n_normals:]
             assert others.mean(axis=0) == pytest.approx(np.zeros(others.shape[1]), abs=1e-9)
@@ -179,7 +178,7 @@ class TestAttributes:
             assert np.all(np.diff(sizes) <= 0)
             assert len(sizes) >= 2
 
-    def test_the_decision_axis_is_not_centred(self):
+    def test_the_decision_axis_is_not_centered(self):
         """Nineteen labels of one class and one of the other: the hyperplane is near the one."""
         X = np.linspace(0, 19, 20)[:, None]
         model = quick(n_neighbors=2).fit(X, np.arange(20) == 0)
@@ -188,7 +187,7 @@ class TestAttributes:
             np.zeros(model.gram_factor_.shape[1] - 1), abs=1e-9
         )
 
-    def test_spectrum_is_of_the_centred_gram_matrix(self, unfolded):
+    def test_spectrum_is_of_the_centered_gram_matrix(self, unfolded):
         R = unfolded.gram_factor_ - unfolded.gram_factor_.mean(axis=0)
         values = np.linalg.eigvalsh(R @ R.T)[::-1][: R.shape[1]]
         assert unfolded.spectrum_ == pytest.approx(values, rel=1e-8, abs=1e-8)
@@ -216,13 +215,6 @@ class TestAttributes:
         certain = model.label_distributions_[np.arange(N_LABELED), y[:N_LABELED]]
         assert certain == pytest.approx(np.ones(N_LABELED))
 
-    def test_number_of_dimensions(self, roll):
-        X, _, y = roll
-        auto = quick(n_components="auto", objective="variance").fit(X, y)
-        assert auto.embedding_.shape == (N, auto.n_components_)
-        shares = np.cumsum(auto.spectrum_) / np.sum(auto.spectrum_)
-        assert shares[auto.n_components_ - 1] >= 0.99
-
     def test_decision_axes_are_dimensions_of_the_map(self):
         """A line is long in one direction, but three classes have three axes."""
         line, y = np.arange(60.0)[:, None], np.arange(60) // 20
@@ -238,18 +230,6 @@ class TestAttributes:
         assert rank < 7
         assert model.embedding_.shape == (12, 7)
         assert not model.embedding_[:, rank:].any()
-
-    def test_gram_matrix_is_a_kernel_in_which_labels_separate(self, roll, unfolded):
-        _, _, y = roll
-        R, labeled = unfolded.gram_factor_, np.arange(N_LABELED)
-        K = R @ R.T
-        kernel = SVC(kernel="precomputed", C=1e6).fit(K[np.ix_(labeled, labeled)], y[labeled])
-        linear = SVC(kernel="linear", C=1e6).fit(R[labeled], y[labeled])
-        assert kernel.score(K[np.ix_(labeled, labeled)], y[labeled]) == 1
-        assert linear.score(R[labeled], y[labeled]) == 1
-        assert kernel.decision_function(K[:, labeled]) == pytest.approx(
-            linear.decision_function(R), abs=1e-6
-        )
 
 
 class TestLabels:
@@ -267,7 +247,7 @@ class TestLabels:
         assert renamed.classes_.tolist() == [1, 4, 7]
         assert np.array_equal(renamed.decision_values_.argmax(axis=1), renamed.transduction_ // 3)
 
-    def test_a_label_against_all_its_neighbours_gives_way(self):
+    def test_a_label_against_all_its_neighbors_gives_way(self):
         """With a penalty it ends on the other side, and changes nothing around it."""
         X, truth, y = make_roll()
         D = np.linalg.norm(X[:, None] - X[None], axis=2)
@@ -275,7 +255,7 @@ class TestLabels:
         noisy = int(np.argmax(apart))
         y = y.copy()
         y[noisy] = 1 - y[noisy]
-        model = quick(objective="variance", label_penalty=1.0).fit(X, y)
+        model = quick(objective="variance", label_weight=1.0).fit(X, y)
         certificate = model.certificate_
         assert certificate.ok
         assert certificate.separation_error == pytest.approx(1 / N_LABELED)
@@ -290,7 +270,7 @@ class TestLabels:
 
     def test_a_large_penalty_is_as_good_as_none(self, roll):
         X, _, y = roll
-        model = quick(objective="variance", label_penalty=100.0).fit(X, y)
+        model = quick(objective="variance", label_weight=100.0).fit(X, y)
         assert model.certificate_.separation_error == 0
         assert model.certificate_.shortfall < 0.05
 
@@ -298,35 +278,22 @@ class TestLabels:
         X, truth, _ = make_roll()
         X = np.vstack([X, X[[7]]])
         y = np.append(np.array(["left", "right"])[truth], np.array(["right", "left"])[truth[7]])
-        with pytest.raises(ValueError, match="are at distance 0 but labelled") as error:
+        with pytest.raises(ValueError, match="are at distance 0 but labeled") as error:
             quick().fit(X, y)
         text = str(error.value)
         first, second = (120, 7) if "Rows 120 and 7 of X" in text else (7, 120)
         assert f"Rows {first} and {second} of X" in text
-        assert f"labelled {str(y[first])!r} and {str(y[second])!r}" in text
-        assert "label_penalty=1.0" in text
+        assert f"labeled {str(y[first])!r} and {str(y[second])!r}" in text
+        assert "label_weight=1.0" in text
 
     def test_soft_labels_absorb_contradictions(self):
         X, truth, y = make_roll()
         X, y = np.vstack([X, X[[7]]]), np.append(y, 1 - truth[7])
-        model = quick(objective="variance", label_penalty=1.0).fit(X, y)
+        model = quick(objective="variance", label_weight=1.0).fit(X, y)
         assert model.certificate_.ok
         assert np.array_equal(model.gram_factor_[7], model.gram_factor_[120])
         assert model.certificate_.separation_error == pytest.approx(1 / (N_LABELED + 1))
         assert model.transduction_[[7, 120]].tolist() == [truth[7], 1 - truth[7]]
-
-    def test_smoothness_lowers_the_roughness_of_the_axis(self, roll, unfolded):
-        X, _, y = roll
-        i, j, _ = edges_of(unfolded)
-
-        def roughness(model):
-            return np.sum((model.decision_values_[i] - model.decision_values_[j]) ** 2)
-
-        smooth = quick(objective="variance", smoothness=1.0).fit(X, y)
-        smoother = quick(objective="variance", smoothness=10.0).fit(X, y)
-        assert smooth.certificate_.ok
-        assert smooth.certificate_.separation_error == 0
-        assert roughness(smoother) < roughness(smooth) < 0.7 * roughness(unfolded)
 
 
 class TestAnchors:
@@ -365,7 +332,7 @@ class TestAnchors:
     def test_the_deepest_label_of_the_start_is_the_anchor(self, roll):
         X, _, y = roll
         start = np.column_stack([np.arange(N, 0, -1.0), X])
-        model = quick(normals="anchors", start=start, max_iter=300)
+        model = quick(normals="anchors", init=start, max_iter=300)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", InfeasibleMapWarning)
             model.fit(X, y)
@@ -385,7 +352,7 @@ class TestAnchors:
         with pytest.raises(ValueError, match=rf"normals=\[{other}\] name row {other} as anchor of"):
             quick(normals=[other]).fit(X, y)
         with pytest.raises(ValueError, match="but y has no such label there"):
-            quick(normals=[N - 1]).fit(X, y)  # unlabelled
+            quick(normals=[N - 1]).fit(X, y)  # unlabeled
         X, _, y = make_roll(3)
         rows = [int(np.argmax(y == c)) for c in (0, 1, 0)]
         with pytest.raises(ValueError, match=f"name row {rows[2]} as anchor of class 2,"):
@@ -394,7 +361,7 @@ class TestAnchors:
     def test_soft_labels(self, roll):
         X, _, y = roll
         weak, strong = (
-            quick(normals="anchors", objective="variance", label_penalty=p).fit(X, y).certificate_
+            quick(normals="anchors", objective="variance", label_weight=p).fit(X, y).certificate_
             for p in (0.3, 10.0)
         )
         assert weak.ok
@@ -416,8 +383,7 @@ class TestParameters:
         [
             ({"margin": -0.1}, "margin=-0.1 must be a number, finite and at least 0, such as 0.3"),
             ({"objective": "spread"}, "objective='spread' is unknown: use one of"),
-            ({"label_penalty": 0}, "label_penalty=0 must be .* greater than 0, or None"),
-            ({"smoothness": -1}, "smoothness=-1 must be a number, finite and at least 0"),
+            ({"label_weight": 0}, "label_weight=0 must be .* greater than 0, or None"),
             ({"normals": "points"}, "normals='points' must be one of axes, anchors, or row num"),
             ({"normals": [1, 2]}, r"normals=\[1, 2\] must be 3 row numbers, one for each normal"),
             ({"normals": [0.0, 1.0, 2.0]}, "must be 3 row numbers"),
@@ -425,11 +391,9 @@ class TestParameters:
             ({"normals": None}, "normals=None must be 3 row numbers"),
             ({"normals": [0, 1, 40]}, r"normals=\[0, 1, 40\] must be row numbers from 0 to 39"),
             ({"normals": [-1, 1, 2]}, "must be row numbers from 0 to 39"),
-            ({"normals": "anchors", "smoothness": 0.1}, "smoothness=0.1 is about axes"),
-            ({"normals": [0, 1, 2], "smoothness": 1}, "smoothness=1 is about axes"),
             ({"rank": 2}, "rank=2 must be an integer of at least 3, one axis for each"),
-            ({"start": "data"}, "start='data' is unknown: use one of"),
-            ({"metric": "precomputed", "start": "ridge"}, "start='ridge' needs rows"),
+            ({"init": "data"}, "init='data' is unknown: use one of"),
+            ({"metric": "precomputed", "init": "ridge"}, "init='ridge' needs rows"),
         ],
     )
     def test_wrong_ones_are_named(self, parameters, message):
@@ -442,7 +406,6 @@ class TestParameters:
         [
             (None, "requires y to be passed, but the target y is None"),
             (np.full(20, -1), "None of the 20 entries of y is a label"),
-            ([None] * 20, "None of the 20 entries of y is a label"),
             (["cat"] * 10 + [None] * 10, "y has one class only, 'cat': a separation map needs"),
         ],
     )
@@ -456,9 +419,7 @@ class TestParameters:
         """A narrow one is met exactly by labels near the border."""
         rows = np.r_[:N, :n_repeated]
         X, truth = roll[0][rows], roll[1][rows]
-        model = quick(
-            margin=0.2, objective="variance", smoothness=1.0, n_neighbors=n_neighbors
-        ).fit(X, truth)
+        model = quick(margin=0.2, objective="variance", n_neighbors=n_neighbors).fit(X, truth)
         i, j, _ = edges_of(model)
         lengths = np.linalg.norm(X[i] - X[j], axis=1)
         assert np.sum(lengths == 0) >= n_repeated
@@ -468,9 +429,9 @@ class TestParameters:
 
 class TestInvariance:
     @pytest.mark.parametrize("factor", [1e-6, 1e6])
-    def test_scale_with_an_objective_and_smoothness(self, factor):
+    def test_scale_with_an_objective(self, factor):
         X, _, y = make_roll(n=60)
-        parameters = {"objective": "variance", "smoothness": 0.5, "label_penalty": 2.0, "rank": 4}
+        parameters = {"objective": "variance", "label_weight": 2.0, "rank": 4}
         one = quick(**parameters).fit(X, y)
         other = quick(**parameters).fit(factor * X, y)
         assert np.array_equal(one.transduction_, other.transduction_)
@@ -484,7 +445,7 @@ class TestInvariance:
         assert other.certificate_.margin == 0.3
 
 
-class TestNewPoints:
+class TestNewRows:
     @pytest.fixture(params=["two", "three"])
     def model(self, request, roll, fitted, three):
         return (roll[0], fitted) if request.param == "two" else (three[0], three[3])
@@ -496,19 +457,7 @@ class TestNewPoints:
         assert model.predict_proba(X) == pytest.approx(model.label_distributions_)
         assert model.decision_function(X) == pytest.approx(model.decision_values_)
 
-    def test_the_largest_score_wins(self, model):
-        X, model = model
-        new = X + np.random.default_rng(0).standard_normal(X.shape)
-        values, proba = model.decision_function(new), model.predict_proba(new)
-        best = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
-        assert np.array_equal(model.predict(new), model.classes_[best])
-        assert proba.shape == (N, len(model.classes_))
-        assert proba.sum(axis=1) == pytest.approx(np.ones(N))
-        assert np.all(proba >= 0)
-        assert proba[np.arange(N), best] == pytest.approx(proba.max(axis=1))
-        assert len(np.unique(best)) == len(model.classes_)
-
-    def test_decision_values_go_with_the_first_columns_of_the_map(self, model):
+    def test_decision_values_go_with_the_first_coordinates(self, model):
         """Both are carried by their own regression."""
         X, model = model
         new = X[:20] + 0.05
@@ -517,7 +466,7 @@ class TestNewPoints:
         assert np.corrcoef(first, model.transform(new)[:, 0])[0, 1] > 0.99
         assert isinstance(model.extension_, KernelRegression)
 
-    def test_held_out_points_are_told(self):
+    def test_left_out_rows_are_classified(self):
         X, truth, _ = make_swiss_roll(400, n_bands=2, random_state=0)
         y = hide_labels(truth, np.arange(100))
         model = quick().fit(X[:250], y[:250])

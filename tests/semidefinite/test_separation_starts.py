@@ -18,13 +18,13 @@ from labelfold.solvers.lowrank.distances import DistanceProblem, Spread
 
 
 def problem_of(X, n_neighbors=5):
-    graph = NeighborGraph.build(X, n_neighbors=n_neighbors).connected()
+    graph = NeighborGraph.build(X, n_neighbors=n_neighbors).bridged()
     edges, lengths = pairs_above(graph.distances)
     return DistanceProblem(len(X), edges, lengths**2, Spread())
 
 
 def separation_of(y):
-    return Separation.of(PartialLabels.from_y(y))
+    return Separation.from_labels(PartialLabels.from_y(y))
 
 
 def distances(R):
@@ -60,7 +60,7 @@ class TestGeodesic:
         assert np.array_equal(start[:, len(normals) :], X)
 
     @pytest.mark.parametrize("n_classes", [2, 4])
-    def test_labelled_points_are_on_their_side(self, roll, n_classes):
+    def test_labeled_points_are_on_their_side(self, roll, n_classes):
         X, y = roll[0], roll[1] % n_classes
         separation = separation_of(y)
         start = geodesic_start(problem_of(X), X, separation)
@@ -77,11 +77,11 @@ class TestGeodesic:
 
 
 def blobs(n_classes, seed=0):
-    """Rows of classes in turn around their centres; the first 40 of 60 have a label."""
+    """Rows of classes in turn around their centers; the first 40 of 60 have a label."""
     rng = np.random.default_rng(seed)
-    centres = 2 * rng.standard_normal((n_classes, 5))
+    centers = 2 * rng.standard_normal((n_classes, 5))
     classes = np.arange(60) % n_classes
-    return rng.standard_normal((60, 5)) + centres[classes], hide_labels(classes, np.arange(40))
+    return rng.standard_normal((60, 5)) + centers[classes], hide_labels(classes, np.arange(40))
 
 
 class TestRidge:
@@ -101,7 +101,7 @@ class TestRidge:
         if n_classes == 2:  # one normal is a rotation
             assert start.shape == rows.shape
 
-    def test_equal_labelled_rows_give_no_scores(self):
+    def test_equal_labeled_rows_give_no_scores(self):
         rows, y = blobs(2)
         rows[:40] = rows[0]
         start = ridge_start(rows, separation_of(y))
@@ -134,7 +134,7 @@ class TestChoice:
         """None can be left out: geodesics cut fewer edges."""
         X, y = make_moons(200, noise=0.05, random_state=0)
         one_each = hide_labels(y, [np.argmax(y == 0), np.argmax(y == 1)])
-        assert separation_starts._leave_out(PartialLabels.from_y(one_each)) == []
+        assert list(separation_starts._leave_out(PartialLabels.from_y(one_each))) == []
         assert self.choose(X, one_each) == "geodesic"
 
     def test_one_label_a_class_of_a_cloud(self):
@@ -189,7 +189,7 @@ class TestChoice:
         classes = np.repeat(np.arange(len(counts)), counts)
         y = np.full(2 * len(classes), -1)
         y[::2] = np.random.default_rng(0).permutation(classes)
-        folds = separation_starts._leave_out(PartialLabels.from_y(y))
+        folds = list(separation_starts._leave_out(PartialLabels.from_y(y)))
         assert len(folds) == n_folds
         assert (
             sorted(np.concatenate([rows for _, rows in folds])) == np.flatnonzero(y >= 0).tolist()

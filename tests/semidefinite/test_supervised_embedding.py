@@ -26,7 +26,7 @@ def fit(X, y, **settings):
 
 @pytest.fixture(scope="module")
 def clouds():
-    """Three classes that overlap, and new points of them."""
+    """Three classes that overlap, and new rows of them."""
     rng = np.random.default_rng(0)
     y = np.arange(90) % 3
     X = rng.normal(size=(90, 5)) + 1.5 * rng.normal(size=(3, 5))[y]
@@ -37,13 +37,13 @@ class TestClosedForms:
     @pytest.mark.parametrize("spread", [1.0, 3.0])
     def test_single_points_of_a_class_move_apart_as_far_as_they_may(self, spread):
         X = np.array([[0.0, 0], [4, 0], [1, 3]])
-        model = fit(X, ["a", "b", "c"], spread=spread, tol=1e-6)
+        model = fit(X, ["a", "b", "c"], class_spread=spread, tol=1e-6)
         np.testing.assert_allclose(pdist(model.gram_factor_), spread * pdist(X), rtol=1e-4)
 
     @pytest.mark.parametrize("spread", [1.0, 2.0])
     def test_two_rods_end_up_in_line(self, spread):
         X = np.array([[0.0, 0], [0, 1], [3, 0], [3, 2]])  # of two points the first is the medoid
-        model = fit(X, [0, 0, 1, 1], spread=spread, n_components=1, tol=1e-6)
+        model = fit(X, [0, 0, 1, 1], class_spread=spread, n_components=1, tol=1e-6)
         place = model.embedding_[:, 0]
         place = (place - place[0]) * np.sign(place[2] - place[0])
         apart = spread * np.linalg.norm([3, 0.5])  # the means are (0, 0.5) and (3, 1)
@@ -51,14 +51,14 @@ class TestClosedForms:
 
     def test_medoids_may_always_be_as_far_apart_as_they_are(self):
         X = np.array([[0.0, 0], [0, 1], [3, 0], [3, 2]])
-        model = fit(X, [0, 0, 1, 1], spread=0.01, n_components=1, tol=1e-6)
+        model = fit(X, [0, 0, 1, 1], class_spread=0.01, n_components=1, tol=1e-6)
         place = np.abs(model.embedding_[:, 0] - model.embedding_[0, 0])
         np.testing.assert_allclose(place, [0, 1, 3, 5], atol=1e-3)
         np.testing.assert_allclose(model.spectrum_[1:], 0, atol=1e-3)
 
     def test_a_class_of_one_is_a_point_that_only_caps_hold(self, clouds):
         X, y = clouds[0], np.where(np.arange(60) == 7, 1, 0)
-        model = fit(X, y, spread=2.0)
+        model = fit(X, y, class_spread=2.0)
         a, b = model.medoids_
         assert b == 7
         apart = np.linalg.norm(model.gram_factor_[a] - model.gram_factor_[b])
@@ -67,11 +67,11 @@ class TestClosedForms:
         np.testing.assert_allclose(apart, farthest, rtol=1e-3)
 
 
-class TestTheProgramme:
+class TestTheProgram:
     @pytest.mark.parametrize("spread", [1.0, 4.0])
     def test_agrees_with_the_conic_solver(self, clouds, spread):
         X, y = clouds[0][:30], clouds[1][:30]
-        settings = {"spread": spread, "n_neighbors": 3, "n_components": 5}
+        settings = {"class_spread": spread, "n_neighbors": 3, "n_components": 5}
         found, exact = fit(X, y, **settings), fit(X, y, solver="conic", **settings)
         assert found.certificate_.ok
         assert found.certificate_.objective == pytest.approx(exact.certificate_.objective, rel=3e-3)
@@ -80,7 +80,7 @@ class TestTheProgramme:
 
     def test_distances_are_kept_within_classes_and_bounded_between_medoids(self, clouds):
         X, y = clouds[:2]
-        model = fit(X, y, spread=3.0)
+        model = fit(X, y, class_spread=3.0)
         D, kept = cdist(X, X), cdist(model.gram_factor_, model.gram_factor_)
         i, j = model.edges_.T
         assert np.all(y[i] == y[j])
@@ -95,7 +95,7 @@ class TestTheProgramme:
 
     def test_the_data_satisfy_all_constraints_but_are_not_as_wide(self, clouds):
         X, y = clouds[:2]
-        model = fit(X, y, spread=1.0)
+        model = fit(X, y, class_spread=1.0)
         variance = float(np.sum((X - X.mean(axis=0)) ** 2))
         assert variance < model.certificate_.objective <= model.certificate_.bound * (1 + 1e-3)
         assert model.certificate_.gap < 0.05
@@ -105,24 +105,19 @@ class TestTheProgramme:
         edges = fit(X, y).edges_
         squares = np.sum((X[edges[:, 0]] - X[edges[:, 1]]) ** 2, axis=1)
         printed = DistanceProblem(60, edges, squares, Spread(variance=1.0))
-        with pytest.raises(ValueError, match="3 pieces that can be moved apart without end"):
+        with pytest.raises(ValueError, match="3 connected components, which can be moved apart"):
             solve_lowrank(printed, X)
-
-    def test_objective_grows_with_the_spread(self, clouds):
-        X, y = clouds[:2]
-        wide = [fit(X, y, spread=s).certificate_.objective for s in (1.0, 2.0, 4.0)]
-        assert wide[0] < wide[1] < wide[2]
 
     def test_a_huge_spread_leaves_only_the_class_to_be_seen(self, clouds):
         X, y = clouds[:2]
-        R = fit(X, y, spread=1000.0, tol=1e-4).gram_factor_
+        R = fit(X, y, class_spread=1000.0, tol=1e-4).gram_factor_
         centers = np.array([R[y == c].mean(axis=0) for c in range(3)])
         assert np.sum((R - centers[y]) ** 2) < 1e-4 * np.sum(R**2)
         assert np.sum(R[:, 2:] ** 2) < 1e-4 * np.sum(R**2)  # three classes span a plane
 
     def test_a_long_cap_does_not_hide_errors_of_edges(self, clouds):
         X, y = clouds[:2]
-        model = fit(X, y, spread=1000.0)
+        model = fit(X, y, class_spread=1000.0)
         i, j = model.edges_.T
         d = np.sum((X[i] - X[j]) ** 2, axis=1)
         q = np.sum((model.gram_factor_[i] - model.gram_factor_[j]) ** 2, axis=1)
@@ -145,14 +140,14 @@ class TestLabels:
     def test_some_labels(self, clouds):
         X, y = clouds[:2]
         some = hide_labels(y, keep=np.arange(0, 60, 3))
-        model = fit(X, some, spread=4.0)
+        model = fit(X, some, class_spread=4.0)
         assert model.certificate_.ok
-        # Unlabelled points hold classes together.
-        assert model.certificate_.objective < fit(X, y, spread=4.0).certificate_.objective
+        # Unlabeled points hold classes together.
+        assert model.certificate_.objective < fit(X, y, class_spread=4.0).certificate_.objective
 
     @pytest.mark.parametrize(
         ("label", "message"),
-        [(-1, r"of unlabelled points by 1\."), (0, r"\(bridges_\): of 1 classes by 1\.")],
+        [(-1, r"bridges_\): 1 at unlabeled rows\."), (0, r"bridges_\): 1 within 1 classes\.")],
     )
     def test_points_far_from_all_others_are_joined(self, clouds, label, message):
         X, y = np.vstack([clouds[0], clouds[0][:8] + 40]), np.append(clouds[1], np.full(8, label))
@@ -171,7 +166,7 @@ class TestLabels:
 
     def test_every_point_its_own_class(self, clouds):
         X = clouds[0][:12]
-        model = fit(X, np.arange(12), spread=2.0)
+        model = fit(X, np.arange(12), class_spread=2.0)
         assert len(model.edges_) == 0
         assert model.certificate_.ok
         np.testing.assert_array_less(pdist(model.gram_factor_), 2 * pdist(X) * (1 + 1e-3))
@@ -236,7 +231,7 @@ class TestInvariance:
 class TestDimension:
     def test_auto(self):
         X, y, _ = make_swiss_roll(200, n_classes=2, n_bands=2, random_state=0)
-        model = fit(X, y, n_components="auto", spread=50.0)
+        model = fit(X, y, n_components="auto", class_spread=50.0)
         assert model.n_components_ == model.embedding_.shape[1] == 1  # two classes, far apart
         assert np.all(np.diff(model.spectrum_) <= 1e-9)
 
@@ -247,5 +242,7 @@ class TestDimension:
 
 @pytest.mark.parametrize("spread", [0, -1, np.nan, np.inf, "much", None])
 def test_spread_must_be_positive(clouds, spread):
-    with pytest.raises(ValueError, match=r"spread=.* must be .* greater than 0, such as 10\.0"):
-        fit(*clouds[:2], spread=spread)
+    with pytest.raises(
+        ValueError, match=r"class_spread=.* must be .* greater than 0, such as 10\.0"
+    ):
+        fit(*clouds[:2], class_spread=spread)

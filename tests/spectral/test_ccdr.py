@@ -1,4 +1,4 @@
-"""CCDR: the papers' equations, their limits in beta, partial labels, new points."""
+"""CCDR: the papers' equations, their limits in beta, partial labels, new rows."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def roll():
 def augmented(model, y, beta):
     """G of CCDR-MC section IV as printed, in numpy."""
     C = np.array([[v == k for v in y] for k in model.classes_], dtype=float)
-    W = model.graph_.weights.toarray()
+    W = model.graph_.adjacency.toarray()
     return np.block([[np.zeros((len(C), len(C))), C], [C.T, beta * W]])
 
 
@@ -52,7 +52,7 @@ def test_objective_is_equation_12_and_centers_are_those_of_equation_18(roll, bet
     X, y = roll
     model = CCDR(3, beta=beta).fit(X, y)
     labels = PartialLabels.from_y(y)
-    Y, Z, W = model.embedding_, model.class_centers_, model.graph_.weights.tocoo()
+    Y, Z, W = model.embedding_, model.class_centers_, model.graph_.adjacency.tocoo()
     to_centers = np.sum((Z[labels.codes[labels.mask]] - Y[labels.mask]) ** 2)
     to_neighbors = beta / 2 * np.sum(W.data[:, None] * (Y[W.row] - Y[W.col]) ** 2)
     objective = (to_centers + to_neighbors) / max(beta, 1)
@@ -74,7 +74,7 @@ def test_equation_19_reproduces_the_graphs_own_rows(roll, beta, n_neighbors):
         model.fit(X, y)
     codes = PartialLabels.from_y(y).codes
     again = extend_by_degree(
-        beta * model.graph_.weights,
+        beta * model.graph_.adjacency,
         model.embedding_,
         model.eigenvalues_,
         anchors=model.class_centers_[codes],
@@ -204,7 +204,7 @@ def test_one_class_and_single_members_work():
     assert each.certificate_.ok
 
 
-def test_pieces_joined_by_a_class_node_need_no_bridge():
+def test_components_joined_by_a_class_node_need_no_bridge():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.random((40, 2)), rng.random((40, 2)) + 50])
     y = np.full(80, -1)
@@ -233,9 +233,11 @@ def test_truncated_is_the_fit_with_fewer_components(method, solver):
     assert narrow.certificate_.fragile == fresh.certificate_.fragile
     if method is CCDR:
         np.testing.assert_allclose(narrow.class_centers_, fresh.class_centers_, atol=1e-7)
-    for wrong in (0, 7, 2.0, True):
-        with pytest.raises(ValueError, match="must be an integer from 1 to the 6"):
+    for wrong in (0, 2.0, True):
+        with pytest.raises(ValueError, match="must be an integer of at least 1"):
             wide.truncated(wrong)
+    with pytest.raises(ValueError, match="n_components=7 must be at most 6"):
+        wide.truncated(7)
 
 
 def test_build_graph_is_the_graph_of_fit():
@@ -243,7 +245,7 @@ def test_build_graph_is_the_graph_of_fit():
     model = CCDR(2, n_neighbors=7, weights="binary")
     graph = model.build_graph(X)
     fresh = CCDR(2, n_neighbors=7, weights="binary").fit(X, y)
-    assert (graph.weights != fresh.graph_.weights).nnz == 0
+    assert (graph.adjacency != fresh.graph_.adjacency).nnz == 0
     np.testing.assert_array_equal(model.fit(X, y, graph=graph).embedding_, fresh.embedding_)
 
 

@@ -19,7 +19,7 @@ MAPS = [
     CCDR(3, beta=20.0, weights="binary"),
     LaplacianEigenmaps(3, scale=5.0),
     LaplacianEigenmaps(3, normalization="none", weights="binary"),
-    LaplacianEigenmaps(3, density=1.0, scale=5.0),
+    LaplacianEigenmaps(3, density_exponent=1.0, scale=5.0),
     LaplacianEigenmaps(3, diffusion_time=2, scale=5.0),
 ]
 
@@ -43,7 +43,7 @@ def test_many_steps_tend_to_the_fit_of_all_rows(roll, model):
     whole = fit_all(model, X, y, new)
     angles = []
     for n_steps in (1, 20, 1500):
-        joined = model.joined(new, n_steps=n_steps)
+        joined = model.with_rows(new, n_steps=n_steps)
         angles.append(np.max(subspace_angles(joined.embedding_, whole.embedding_)))
     assert angles[2] < angles[1] < angles[0]
     assert angles[2] < 1e-3
@@ -61,7 +61,7 @@ def test_rotated_back_onto_the_fitted_map(roll):
     spread = np.linalg.norm(model.embedding_ - model.embedding_.mean(axis=0))
     assert np.linalg.norm(together - apart) < 0.1 * spread * np.sqrt(len(new) / len(X))
     # The joint map turned and scaled as a whole: distances in it have one ratio.
-    joint = model.joined(new).embedding_[len(X) :]
+    joint = model.with_rows(new).embedding_[len(X) :]
     ratios = np.linalg.norm(np.diff(together, axis=0), axis=1) / np.linalg.norm(
         np.diff(joint, axis=0), axis=1
     )
@@ -84,14 +84,14 @@ def test_the_fitted_model_stays_as_it_was(roll):
 
 def test_joined_map_is_a_fitted_estimator(roll):
     X, y, new = roll
-    joined = CCDR(3, beta=0.5).fit(X, y).joined(new)
+    joined = CCDR(3, beta=0.5).fit(X, y).with_rows(new)
     assert joined.embedding_.shape == (700, 3)
     assert joined.graph_.n_points == 700
     np.testing.assert_array_equal(joined.transform(new[:5]), joined.embedding_[500:505])
     assert joined.transform(new[:5] + 0.01).shape == (5, 3)
     assert joined.transform_labeled(new[:2] + 0.01, [0, 1]).shape == (2, 3)
     assert joined.truncated(2).embedding_.shape == (700, 2)
-    again = joined.joined(new[:10] + 0.02)
+    again = joined.with_rows(new[:10] + 0.02)
     assert again.embedding_.shape == (710, 3)
     assert again.certificate_.ok
 
@@ -100,7 +100,7 @@ def test_eigenvalues_come_down_with_every_step(roll):
     """Ritz values of a larger subspace of products lie above those of a smaller one."""
     X, y, new = roll
     model = CCDR(4, beta=0.5).fit(X, y)
-    sums = [model.joined(new, n_steps=s).eigenvalues_.sum() for s in (1, 3, 6, 10)]
+    sums = [model.with_rows(new, n_steps=s).eigenvalues_.sum() for s in (1, 3, 6, 10)]
     assert all(a > b for a, b in pairwise(sums))
 
 
@@ -137,7 +137,7 @@ def test_bad_arguments(roll):
     model = CCDR(2).fit(X, y)
     for n_steps in (0, 2.5, "many", None):
         with pytest.raises(ValueError, match=r"n_steps=.*integer of at least 1"):
-            model.joined(new, n_steps=n_steps)
+            model.with_rows(new, n_steps=n_steps)
     with pytest.raises(ValueError, match="features"):
         model.transform_jointly(new[:, :2])
     given = kneighbors_graph(X, 15, mode="distance")
@@ -149,10 +149,10 @@ def test_bad_arguments(roll):
 @pytest.mark.parametrize("normalization", ["degree", "none"])
 def test_refinement_leaves_exact_vectors_alone(roll, normalization):
     X, *_ = roll
-    graph = NeighborGraph.build(X).connected()
+    graph = NeighborGraph.build(X).bridged()
     exact = LaplacianEigenmaps(4, normalization=normalization).fit(X, graph=graph)
     pairs = refined_eigenpairs(
-        SparseAdjacency(graph.weights),
+        SparseAdjacency(graph.adjacency),
         exact.embedding_,
         exact.eigenvalues_,
         normalization=normalization,

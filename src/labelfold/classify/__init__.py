@@ -1,4 +1,4 @@
-"""Classifiers that stand on a map or on the graph: heads, and map and head in one estimator."""
+"""Classifiers on an embedding or on the graph: heads, and embedder and head in one estimator."""
 
 from labelfold.classify.heads import LeastSquaresClassifier
 from labelfold.classify.laplacian_classifier import LaplacianClassifier

@@ -1,7 +1,7 @@
-"""Heads: from coordinates in a map and labels of some points to a class for every point.
+"""Heads: from coordinates and labels of some rows to a class for every row.
 
 A head is any scikit-learn classifier. This module has the one that scikit-learn lacks, the
-least-squares classifier of CCDR-MC section V.A, and the names under which the usual heads go.
+least-squares classifier of CCDR-MC section V.A, and short names for the usual heads.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ __all__ = ["LeastSquaresClassifier", "make_head"]
 
 HEADS = ("linear", "knn")
 N_NEIGHBORS = 3  # as in CCDR-2005 section 4
-CONSTANT = 1e-10  # a column that varies by less, relative to its size, is constant but for rounding
+CONSTANT = 1e-10  # a column that varies by less, relative to its size, varies by rounding only
 
 
 @declare(
     Declaration(
         "",
-        "linear classifier by least squares, a head for maps",
+        "linear classifier by least squares, a head for embeddings",
         labels="complete",
         produces="neither",
         uses_graph=False,
@@ -44,32 +44,32 @@ class LeastSquaresClassifier(ScoreClassifierMixin, BaseEstimator):
     ----------
     fit_intercept : bool, default=True
         Whether the scores have a constant term. CCDR-2005's rule, the sign of a^T y for two
-        classes, is the one without.
+        classes, has none.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     coef_ : ndarray of shape (n_classes, n_features)
-        Coefficients of the scores, a row a class.
+        Coefficients of the scores, one row per class.
     intercept_ : ndarray of shape (n_classes,)
         Constant terms.
-    rank_ : int
-        Rank of the coordinates: below n_features the fit is not unique, and the one with the
-        smallest coefficients for coordinates of unit variance is taken.
+    column_rank_ : int
+        Rank of the coordinates. Below n_features the fit is not unique: it is the one with the
+        smallest coefficients for coordinates of unit variance.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has string names.
+        Names of the features, if X has string names.
 
     Notes
     -----
-    For every class k minimises ``sum_i (y_i^T a_k + b_k - c_ki)^2``, where c_ki is 1 for a member
-    and 0 otherwise, and predicts the class with the largest score. Coordinates are brought to the
-    same variance before the fit, so that their units have no influence even where the rank is low.
+    For every class k minimizes ``sum_i (y_i^T a_k + b_k - c_ki)^2``, where c_ki is 1 for a member
+    and 0 otherwise, and predicts the class with the largest score. Coordinates are scaled to the
+    same variance before the fit, so that their units have no influence even if the rank is low.
 
-    With an intercept the scores of a point sum to 1. ``predict_proba`` is the distribution nearest
-    to them; it is a measure of confidence and not calibrated.
+    With an intercept the scores of a row sum to 1. ``predict_proba`` is the distribution nearest
+    to them; it measures confidence and is not calibrated.
 
     Examples
     --------
@@ -88,9 +88,9 @@ class LeastSquaresClassifier(ScoreClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Coordinates of labelled points.
+            Coordinates of labeled rows.
         y : array-like of shape (n_samples,)
-            Their classes; every row is labelled.
+            Their classes; every row is labeled.
 
         Returns
         -------
@@ -105,7 +105,7 @@ class LeastSquaresClassifier(ScoreClassifierMixin, BaseEstimator):
         regression = LinearRegression(fit_intercept=self.fit_intercept).fit(X / scale, indicators)
         self.coef_ = regression.coef_ / scale
         self.intercept_ = np.broadcast_to(regression.intercept_, (len(self.classes_),)).copy()
-        self.rank_ = int(regression.rank_)
+        self.column_rank_ = int(regression.rank_)
         return self
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:
@@ -132,7 +132,7 @@ class LeastSquaresClassifier(ScoreClassifierMixin, BaseEstimator):
         return np.asarray(X @ self.coef_.T + self.intercept_)
 
     def _spread(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the size of every column's variation; infinite where it is rounding only."""
+        """Return the size of every column's variation; infinite if it is rounding only."""
         peak = np.abs(X).max(axis=0)
         peak[peak == 0] = 1
         shape = X / peak  # whose squares stay in range
@@ -141,27 +141,14 @@ class LeastSquaresClassifier(ScoreClassifierMixin, BaseEstimator):
 
 
 def make_head(head: Any, n_labeled: int) -> Any:
-    """Return an unfitted head.
-
-    Parameters
-    ----------
-    head : {"linear", "knn"} or classifier
-        "linear" is :class:`LeastSquaresClassifier`, "knn" the 3 nearest labelled points.
-    n_labeled : int
-        Number of points that it will be fitted on; "knn" takes no more neighbours than that.
-
-    Returns
-    -------
-    classifier
-        A new one, or an unfitted copy of the one given.
-    """
+    """Return an unfitted head, by name or as a copy, for that many labeled rows."""
     if isinstance(head, str) and head == "linear":
         return LeastSquaresClassifier()
     if isinstance(head, str) and head == "knn":
         return KNeighborsClassifier(n_neighbors=min(N_NEIGHBORS, n_labeled))
     if isinstance(head, str) or not (hasattr(head, "fit") and hasattr(head, "predict")):
         raise InputError(
-            f"head={head!r} is no classifier: use one of {HEADS} or an estimator with fit and "
+            f"head={head!r} is not a classifier: use one of {HEADS} or an estimator with fit and "
             "predict, such as LogisticRegression()."
         )
     return clone(head)

@@ -1,16 +1,14 @@
-"""From labels to scores of all points by a graph's smoothest functions (LAPCLASS section 3).
+"""From labels to scores of all rows by a graph's smoothest functions (LAPCLASS section 3).
 
-Columns are the indicators of the components that hold a label, which are the null vectors of the
-Laplacian, then its first vectors above the null space (step 2), of length 1. Combined with a
-coefficient for every class (step 3) they score all points of the graph. New points get columns of
-their own from their neighbors: eigenvectors by CCDR-MC eq. 37, indicators as the neighbors' mean.
+The columns are the indicators of the components with a label, which are null vectors of the
+Laplacian, then its first vectors above the null space (step 2), all of length 1. Combined with one
+coefficient per class (step 3) they score all rows. New rows get values of the columns from their
+neighbors: eigenvectors by CCDR-MC eq. 37, indicators as the neighbors' mean.
 """
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
-from functools import cached_property
 from numbers import Integral, Real
 from typing import Any
 
@@ -18,18 +16,18 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from labelfold.exceptions import FewEigenvectorsWarning, InputError
+from labelfold.exceptions import FewEigenvectorsWarning, InputError, warn_user
 from labelfold.extend.nystrom import extend_unnormalized
 from labelfold.graph import NeighborGraph
+from labelfold.graph.adjacency import keep_entries
 from labelfold.labels import PartialLabels
 from labelfold.methods import stored
-from labelfold.solvers.ridge import choose_columns, choose_penalty, fit_ridge
+from labelfold.solvers.ridge import RidgeFit, choose_columns, choose_penalty, fit_ridge
 from labelfold.spectral.laplacian_basis import LaplacianBasis
 
 __all__ = [
     "LEAST_SHARE",
     "LaplacianColumns",
-    "ScoreFit",
     "check_number",
     "check_penalty",
     "count_eigenvectors",
@@ -39,45 +37,59 @@ __all__ = [
 
 Array = NDArray[np.float64]
 
-LARGEST_SHARE = 0.5  # of the labelled points, up to which numbers of eigenvectors are compared
-# With a penalty the number has only to be large enough that nothing smooth is left out: a fifth of
-# the labelled points, and at least 100. On MNIST, digits and Landsat with five labels a class or
-# more, 50 and 300 were within half a point of it.
+LARGEST_SHARE = 0.5  # of the labeled rows, up to which numbers of eigenvectors are compared
+# With a penalty the number only has to be large enough to leave out nothing smooth: a fifth of the
+# labeled rows, and at least 100. On MNIST, digits and Landsat with five labels per class or more,
+# 50 and 300 were within half a point of it.
 USUAL_SHARE, LEAST_NUMBER = 0.2, 100
 ROUNDING = 1e-14  # relative to the largest eigenvalue
-BLOCK_ENTRIES = 2**21  # of new points' columns that are held at a time
+BLOCK_ENTRIES = 2**21  # of new rows' columns that are held at a time
 
-# In place of a smaller 1 - lambda / d(x) in the extension. With 3,000 digits of MNIST, 3 to 8
-# neighbours and 1,200 vectors the error on new digits was 87 to 90 % without a bound, 16 to 17 %
-# with 0.1, 10.6 to 11.3 % with 0.5, and 11.5 to 12 % where vectors below 0.5 were dropped instead.
+# Replaces a smaller 1 - lambda / d(x) in the extension. With 3,000 digits of MNIST, 3 to 8
+# neighbors and 1,200 vectors the error on new digits was 87 to 90 % without a bound, 16 to 17 %
+# with 0.1, 10.6 to 11.3 % with 0.5, and 11.5 to 12 % if vectors below 0.5 were dropped instead.
 LEAST_SHARE = 0.5
 
 
 @stored
 @dataclass(frozen=True, eq=False)
 class LaplacianColumns:
-    """Columns over the points of a graph.
+    """Columns over the rows of a graph.
 
     Parameters
     ----------
     basis : LaplacianBasis
         The vectors above the null space.
-    labeled_pieces : ndarray of shape (n_labeled_pieces,)
-        The components whose indicators come first, by their numbers in ``basis.graph.pieces``.
+    indicators : ndarray of shape (n_samples,)
+        For every row the number of its component among those with a label; -1 if it has none.
+    heights : ndarray of shape (n_indicators,)
+        The value that gives each indicator length 1, in the norm of the vectors.
     """
 
     basis: LaplacianBasis
-    labeled_pieces: NDArray[np.int32]
+    indicators: NDArray[np.intp]
+    heights: Array
 
     @classmethod
-    def of_labels(cls, basis: LaplacianBasis, labels: PartialLabels) -> LaplacianColumns:
-        """Return the columns for a set of labelled points."""
-        return cls(basis, np.unique(basis.graph.pieces[labels.mask]))
+    def from_labels(cls, basis: LaplacianBasis, labels: PartialLabels) -> LaplacianColumns:
+        """Return the columns for a set of labeled rows."""
+        components = basis.graph.connected_components
+        labeled = np.unique(components[labels.mask])
+        indicators = np.where(
+            np.isin(components, labeled), np.searchsorted(labeled, components), -1
+        )
+        mass = np.ones(len(components))
+        if basis.normalization == "degree":
+            degrees = np.asarray(basis.graph.adjacency.sum(axis=1), dtype=float)
+            mass = np.where(degrees > 0, degrees, 1.0)
+        reached = indicators >= 0
+        heights = 1 / np.sqrt(np.bincount(indicators[reached], mass[reached]))
+        return cls(basis, indicators, heights)
 
     @property
     def n_indicators(self) -> int:
         """Number of components with a label."""
-        return len(self.labeled_pieces)
+        return len(self.heights)
 
     @property
     def n_columns(self) -> int:
@@ -91,90 +103,54 @@ class LaplacianColumns:
 
     @property
     def roughness(self) -> Array:
-        """The eigenvalues, positive for all but indicators even where rounding makes them zero."""
+        """The eigenvalues, above zero for all but indicators even if rounding made them zero."""
         least = ROUNDING * np.max(self.basis.eigenvalues, initial=1.0)
         positive = np.maximum(self.basis.eigenvalues, least)
         return np.concatenate([np.zeros(self.n_indicators), positive])
-
-    @cached_property
-    def position(self) -> NDArray[np.intp]:
-        """For every point the number of its indicator; -1 where its component has no label."""
-        pieces = self.basis.graph.pieces
-        of_piece = np.full(int(pieces.max()) + 1, -1, dtype=np.intp)
-        of_piece[self.labeled_pieces] = np.arange(self.n_indicators)
-        return np.asarray(of_piece[pieces])
-
-    @cached_property
-    def heights(self) -> Array:
-        """For every indicator the value that gives it length 1, in the norm of the vectors."""
-        graph = self.basis.graph
-        mass = np.ones(graph.n_points)
-        if self.basis.normalization == "degree":
-            degrees = np.asarray(graph.weights.sum(axis=1), dtype=float)
-            mass = np.where(degrees > 0, degrees, 1.0)
-        reached = self.position >= 0
-        total = np.bincount(self.position[reached], mass[reached], minlength=self.n_indicators)
-        return np.asarray(1 / np.sqrt(total))
-
-    def for_new_rows(self) -> LaplacianColumns:
-        """Return the columns with what is derived from the graph's edges, which may then go."""
-        self.position, self.heights  # noqa: B018
-        return self
 
     def truncated(self, n_columns: int) -> LaplacianColumns:
         """Return the first columns, at least the indicators."""
         return replace(self, basis=self.basis.truncated(n_columns - self.n_indicators))
 
-    def at(self, points: NDArray[np.intp]) -> Array:
-        """Return the columns' values at points of components with a label."""
-        values = np.zeros((len(points), self.n_columns))
-        position = self.position[points]
-        values[np.arange(len(points)), position] = self.heights[position]
-        values[:, self.n_indicators :] = self.basis.vectors[points]
+    def at(self, rows: NDArray[np.intp]) -> Array:
+        """Return the columns' values at rows in components with a label."""
+        values = np.zeros((len(rows), self.n_columns))
+        indicators = self.indicators[rows]
+        values[np.arange(len(rows)), indicators] = self.heights[indicators]
+        values[:, self.n_indicators :] = self.basis.vectors[rows]
         return values
 
     def combine(self, coefficients: Array) -> Array:
-        """Return the combinations at all points; NaN where a component has no label.
+        """Return the combinations at all rows; NaN if a row's component has no label.
 
-        Parameters
-        ----------
-        coefficients : ndarray of shape (n_columns, n_classes)
-            One combination a class.
+        ``coefficients`` has one row per column and one column per class.
         """
         scores = self.basis.vectors @ coefficients[self.n_indicators :]
-        scores += self._levels(coefficients)[self.position]
-        return np.asarray(scores)
+        return np.asarray(scores + self._levels(coefficients))
 
-    def combine_at_new(self, found: sp.csr_array, coefficients: Array) -> Array:
-        """Return the combinations at new points; NaN where no neighbour's component has a label.
+    def combine_at_new(self, distances: sp.csr_array, coefficients: Array) -> Array:
+        """Return the combinations at new rows; NaN if no neighbor's component has a label.
 
-        Neighbours in components without a label have no say.
-
-        Parameters
-        ----------
-        found : csr_array of shape (n_new, n_samples)
-            Distances to neighbours, from :meth:`NeighborGraph.distances_to`.
-        coefficients : ndarray of shape (n_columns, n_classes)
-            One combination a class.
+        ``distances`` are those to neighbors, from :meth:`NeighborGraph.distances_to`. Neighbors in
+        components without a label have no effect.
         """
-        reached = self.position >= 0
+        reached = self.indicators >= 0
         if not reached.all():
-            found = _restricted(found, reached)
-        rows = np.flatnonzero(np.diff(found.indptr))
-        scores = np.full((found.shape[0], coefficients.shape[1]), np.nan)
+            distances = keep_entries(distances, reached[distances.indices])
+        rows = np.flatnonzero(np.diff(distances.indptr))
+        scores = np.full((distances.shape[0], coefficients.shape[1]), np.nan)
         n_block = max(1, BLOCK_ENTRIES // self.n_columns)
         for start in range(0, len(rows), n_block):
             some = rows[start : start + n_block]
-            scores[some] = self._combine_block(found[some], coefficients)
+            scores[some] = self._combine_block(distances[some], coefficients)
         return scores
 
-    def _combine_block(self, found: sp.csr_array, coefficients: Array) -> Array:
+    def _combine_block(self, distances: sp.csr_array, coefficients: Array) -> Array:
         graph, basis = self.basis.graph, self.basis
-        relative = graph.weigh(found, relative=True)
-        levels = self._levels(coefficients)[self.position]
+        relative = graph.weigh(distances, relative=True)
         sums = np.asarray(relative.sum(axis=1), dtype=float)
-        scores = np.asarray(relative @ levels) / sums[:, None]
-        # Rows of the vectors that no neighbour points to are left where they are.
+        scores = np.asarray(relative @ self._levels(coefficients)) / sums[:, None]
+        # Multiply only the rows of the vectors that are neighbors.
         used, places = np.unique(relative.indices, return_inverse=True)
         relative = sp.csr_array(
             (relative.data, places, relative.indptr), shape=(relative.shape[0], len(used))
@@ -182,27 +158,17 @@ class LaplacianColumns:
         if basis.normalization == "degree":
             degrees = np.ones(len(sums))
         else:
-            degrees = np.asarray(graph.weigh(found, relative=False).sum(axis=1), dtype=float)
+            degrees = np.asarray(graph.weigh(distances, relative=False).sum(axis=1), dtype=float)
         columns = extend_unnormalized(
             relative, degrees, basis.vectors[used], basis.eigenvalues, least_share=LEAST_SHARE
         )
         return np.asarray(scores + columns @ coefficients[self.n_indicators :])
 
     def _levels(self, coefficients: Array) -> Array:
-        """Return what the indicators add in every labelled component, and NaN for the others."""
+        """Return what the indicators add at every row; NaN in components without a label."""
         levels = self.heights[:, None] * coefficients[: self.n_indicators]
-        return np.vstack([levels, np.full((1, coefficients.shape[1]), np.nan)])
-
-
-@dataclass(frozen=True, eq=False)
-class ScoreFit:
-    """Columns, a coefficient of each for every class, and how they were found."""
-
-    columns: LaplacianColumns
-    coefficients: Array
-    penalty: float
-    rank: int
-    criterion: str
+        unlabeled = np.full((1, coefficients.shape[1]), np.nan)
+        return np.asarray(np.vstack([levels, unlabeled])[self.indicators])
 
 
 def fit_scores(
@@ -212,72 +178,62 @@ def fit_scores(
     n_eigenvectors: Any,
     penalty: Any,
     penalty_power: float,
-) -> ScoreFit:
-    """Fit the classes' indicators on the labelled points.
+) -> tuple[LaplacianColumns, RidgeFit]:
+    """Fit the classes' indicators on the labeled rows; return the columns in use and the fit.
 
-    Parameters
-    ----------
-    columns : LaplacianColumns
-        As many as there may be.
-    labels : PartialLabels
-        At least one.
-    n_eigenvectors, penalty, penalty_power
-        As given to :class:`LaplacianClassifier`; "auto" is chosen here.
+    ``columns`` are as many as there may be. The other parameters are those of
+    :class:`LaplacianClassifier`; "auto" is chosen here.
     """
     rows = np.flatnonzero(labels.mask)
     design = columns.at(rows)
     targets = np.eye(labels.n_classes)[labels.codes[rows]]
     roughness = columns.roughness**penalty_power
     if isinstance(penalty, str):
-        ridge = choose_penalty(design, targets, roughness)
-    elif isinstance(n_eigenvectors, str) and penalty == 0:
-        ridge = choose_columns(design, targets, roughness, n_first=columns.n_indicators)
-        columns = columns.truncated(ridge.n_columns)
-    else:
-        ridge = fit_ridge(design, targets, roughness, penalty=float(penalty))
-    coefficients = ridge.coefficients[: columns.n_columns]
-    return ScoreFit(columns, coefficients, ridge.penalty, ridge.rank, ridge.criterion)
+        return columns, choose_penalty(design, targets, roughness)
+    if isinstance(n_eigenvectors, str) and penalty == 0:
+        fit = choose_columns(design, targets, roughness, n_first=columns.n_indicators)
+        columns = columns.truncated(fit.n_columns)
+        return columns, replace(fit, coefficients=fit.coefficients[: columns.n_columns])
+    return columns, fit_ridge(design, targets, roughness, penalty=float(penalty))
 
 
 def check_number(n_eigenvectors: Any) -> None:
-    """Refuse what is neither a fraction, nor a number, nor "auto"."""
+    """Raise InputError unless it is a fraction, a number or "auto"."""
     value = n_eigenvectors
-    if isinstance(value, str) and value == "auto":
-        return
-    is_bool = isinstance(value, bool | np.bool_)
-    if isinstance(value, Integral) and not is_bool and int(value) >= 1:
-        return
-    if isinstance(value, Real) and not isinstance(value, Integral) and 0 < float(value) <= 1:
-        return
-    raise InputError(
-        f"n_eigenvectors={value!r} must be a fraction of the labelled points above 0 and up to "
-        "1.0, a whole number of at least 1, or 'auto'."
-    )
+    if isinstance(value, str):
+        valid = value == "auto"
+    elif isinstance(value, Integral):
+        valid = int(value) >= 1 and not isinstance(value, bool)
+    else:
+        valid = isinstance(value, Real) and 0 < float(value) <= 1
+    if not valid:
+        raise InputError(
+            f"n_eigenvectors={value!r} must be a fraction of the labeled rows above 0 and up to "
+            "1.0, a whole number of at least 1, or 'auto'."
+        )
 
 
 def check_penalty(penalty: Any) -> None:
-    """Refuse what is neither a number of at least 0 nor "auto"."""
-    if isinstance(penalty, str) and penalty == "auto":
-        return
-    is_bool = isinstance(penalty, bool | np.bool_)
-    if isinstance(penalty, Real) and not is_bool and float(penalty) >= 0:
-        return
-    raise InputError(
-        f"penalty={penalty!r} must be a number of at least 0 (0.0 is the paper's rule, "
-        "float('inf') the limit of a large penalty), or 'auto'."
-    )
+    """Raise InputError unless it is a number of at least 0 or "auto"."""
+    if isinstance(penalty, str):
+        valid = penalty == "auto"
+    else:
+        is_number = isinstance(penalty, Real) and not isinstance(penalty, bool)
+        valid = is_number and float(penalty) >= 0
+    if not valid:
+        raise InputError(
+            f"penalty={penalty!r} must be a number of at least 0 (0.0 is the paper's rule, "
+            "float('inf') the limit of a large penalty), or 'auto'."
+        )
 
 
 def largest_number(n_eigenvectors: Any, penalty: Any, labels: PartialLabels) -> int:
     """Return the number of eigenvectors to compute, the constant included."""
-    check_number(n_eigenvectors)
     if isinstance(n_eigenvectors, Integral):
         return int(n_eigenvectors)
-    if _is_penalized(penalty):
-        share = USUAL_SHARE if isinstance(n_eigenvectors, str) else n_eigenvectors
-        return max(LEAST_NUMBER, round(float(share) * labels.n_labeled))
-    share = LARGEST_SHARE if isinstance(n_eigenvectors, str) else n_eigenvectors
-    return max(1, round(float(share) * labels.n_labeled))
+    usual, least = (USUAL_SHARE, LEAST_NUMBER) if _is_penalized(penalty) else (LARGEST_SHARE, 1)
+    share = usual if isinstance(n_eigenvectors, str) else float(n_eigenvectors)
+    return max(least, round(share * labels.n_labeled))
 
 
 def count_eigenvectors(
@@ -287,18 +243,18 @@ def count_eigenvectors(
     graph: NeighborGraph,
     basis: LaplacianBasis | None,
 ) -> int:
-    """Return :func:`largest_number`, as far as the graph and a given basis have so many."""
+    """Return :func:`largest_number`, or fewer if the graph or a given basis has fewer."""
     is_upper_bound = isinstance(n_eigenvectors, str) or (
         _is_penalized(penalty) and not isinstance(n_eigenvectors, Integral)
     )
     wanted = largest_number(n_eigenvectors, penalty, labels)
-    most = graph.n_points - int(graph.pieces.max())  # a constant, and what is above the null space
+    n_null = int(graph.connected_components.max())  # null vectors besides the constant one
+    most = graph.n_points - n_null
     if wanted > most and not is_upper_bound:
-        warnings.warn(
-            f"n_eigenvectors={wanted} is more than the graph of {graph.n_points} points has: "
+        warn_user(
+            f"n_eigenvectors={wanted} is more than the graph of {graph.n_points} rows has: "
             f"{most} are used.",
             FewEigenvectorsWarning,
-            stacklevel=3,
         )
     wanted = min(wanted, most)
     if basis is None or wanted <= basis.n_vectors + 1:
@@ -313,12 +269,3 @@ def count_eigenvectors(
 
 def _is_penalized(penalty: Any) -> bool:
     return isinstance(penalty, str) or penalty > 0
-
-
-def _restricted(found: sp.csr_array, kept: NDArray[np.bool_]) -> sp.csr_array:
-    """Return the entries in kept columns; zeros that are stored stay."""
-    stays = kept[found.indices]
-    before = np.concatenate([[0], np.cumsum(stays)])
-    return sp.csr_array(
-        (found.data[stays], found.indices[stays], before[found.indptr]), shape=found.shape
-    )

@@ -1,17 +1,16 @@
-"""A map and a head in one classifier (CCDR-2005 section 4, CCDR-MC sections IV.A and V).
+"""An embedder and a head in one classifier (CCDR-2005 section 4, CCDR-MC sections IV.A and V).
 
-Labelled and unlabelled points are embedded together, the head is fitted on the labelled ones'
-coordinates and answers for all of them; new points go through the map's extension.
+Labeled and unlabeled rows are embedded together. The head is fitted on the coordinates of labeled
+rows and classifies all others; new rows go through the embedder's extension.
 
-Embedders come in three kinds. Some declare that they take partial labels, and get them. Some need a
-complete y, as scikit-learn's supervised transformers do: to them an unlabeled row would be a row of
-class -1, so they are fitted on the labeled rows alone. All others see no labels.
+There are three kinds of embedders. Some declare that they take partial labels, and get them. Some
+need a complete y, as scikit-learn's supervised transformers do: they would take an unlabeled row
+for one of class -1, so they are fitted on the labeled rows alone. All others see no labels.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from functools import cached_property
 from numbers import Integral
 from typing import Any, Self
 
@@ -28,12 +27,8 @@ from labelfold.exceptions import InputError
 from labelfold.graph import NeighborGraph
 from labelfold.graph.neighbor_graph import fingerprint
 from labelfold.labels import PartialLabels
-from labelfold.methods import (
-    Declaration,
-    declare,
-    is_blind_to_labels,
-    takes_partial_labels,
-)
+from labelfold.labels.score_classifier import ScoreClassifierMixin
+from labelfold.methods import Declaration, declare, is_blind_to_labels, takes_partial_labels
 from labelfold.spectral import CCDR, LaplacianEigenmaps
 
 __all__ = ["ManifoldClassifier", "as_array", "embed"]
@@ -66,32 +61,32 @@ def _gives_scores(classifier: ManifoldClassifier) -> bool:
         "an embedding of all rows and a head fitted on the labeled ones",
         labels="needs",
         produces="both",
-        only_in_fit=("embedding_", "label_distributions_", "transduction_"),
+        only_in_fit=("embedding_", "transduction_"),
         examples=({}, {"embedder": LaplacianEigenmaps(3), "head": "knn"}),
     )
 )
 class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """Embed all points, fit a head on the labelled ones, label the rest.
+    """Embed all rows, fit a head on the labeled ones, label the rest.
 
     Parameters
     ----------
     embedder : transformer, default=None
         An embedder of this library or any transformer of scikit-learn, also a pipeline. None is
-        :class:`CCDR` with two dimensions a class, as far as there are labels to fit a head in so
-        many.
+        :class:`CCDR` with two dimensions per class, or fewer if labels are too few for that.
     head : {"linear", "knn"} or classifier, default="linear"
-        "linear" is :class:`LeastSquaresClassifier`, "knn" the 3 nearest labelled points; or any
+        "linear" is :class:`LeastSquaresClassifier`, "knn" the 3 nearest labeled rows; or any
         classifier of scikit-learn.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Classes with a labelled point, sorted.
+        Classes with a labeled row, sorted.
     transduction_ : ndarray of shape (n_samples,)
-        A class for every row: the given label where there is one, else what the head says.
+        A class for every row: the given label, or the head's prediction for an unlabeled row.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
-        The head's distribution for every row, labelled ones too: where it disagrees with a given
-        label, that label is worth a look. Absent if the head has no ``predict_proba``.
+        The head's distribution for every row, labeled ones too: a given label that disagrees with
+        it is worth a look. Computed whenever it is read; absent if the head has no
+        ``predict_proba``.
     embedding_ : ndarray of shape (n_samples, n_components)
         Coordinates of all rows.
     embedder_ : transformer
@@ -101,7 +96,7 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has string names.
+        Names of the features, if X has string names.
 
     See Also
     --------
@@ -110,16 +105,16 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     Notes
     -----
-    ``predict`` is for new points and maps each by itself; it is there if the embedder has
-    ``transform``. For the rows of fit use ``transduction_``, which is there always.
+    ``predict`` is for new rows, each treated by itself; it exists if the embedder has
+    ``transform``. For the rows of fit use ``transduction_``, which always exists.
 
-    Embedders that declare to take partial labels get them (:mod:`labelfold.methods`): those of this
-    library, and any of your own. Transformers that need a complete y (such as
-    ``LinearDiscriminantAnalysis``) are fitted on the labelled rows and applied to all. All others
+    Embedders that declare that they take partial labels get them (:mod:`labelfold.methods`): those
+    of this library, and any of your own. Transformers that need a complete y (such as
+    ``LinearDiscriminantAnalysis``) are fitted on the labeled rows and applied to all. All others
     see no labels. In a pipeline this holds for every step.
 
-    Error on the labelled rows says nothing, since CCDR's coordinates saw their labels. Estimate
-    it on hidden labels, with the tools of :mod:`labelfold.evaluate`.
+    The error on the labeled rows says nothing, since CCDR's coordinates depend on their labels.
+    Estimate it on hidden labels, with the tools of :mod:`labelfold.evaluate`.
 
     Examples
     --------
@@ -137,16 +132,16 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.head = head
 
     def fit(self, X: Any, y: ArrayLike, *, graph: NeighborGraph | None = None) -> Self:
-        """Embed all rows and fit the head on the labelled ones.
+        """Embed all rows and fit the head on the labeled ones.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Points.
+            Rows.
         y : array-like of shape (n_samples,)
-            Labels; -1, None, NaN and pandas.NA are unlabelled.
+            Labels; -1, None, NaN and pandas.NA are unlabeled.
         graph : NeighborGraph, default=None
-            A graph built from the same rows with the embedder's parameters, to spare the search.
+            A graph built from the same rows with the embedder's parameters, to save the search.
 
         Returns
         -------
@@ -155,20 +150,20 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         labels = PartialLabels.some_from_y(y)
         check_consistent_length(X, y)
-        make_head(self.head, labels.n_labeled)  # a wrong one is refused before the work begins
+        make_head(self.head, labels.n_labeled)  # raises for a wrong one before the work begins
         embedder = self.make_embedder(labels)
         embedding = as_array(embed(embedder, X, y, labels, graph))
         return self._finish(embedder, embedding, labels)
 
     def fit_head(self, embedder: Any, embedding: Any, y: ArrayLike) -> Self:
-        """Fit the head alone, on a map that was made before.
+        """Fit the head alone, on an embedding computed before.
 
         Parameters
         ----------
         embedder : transformer
-            Fitted; it is taken as it is and shared.
+            Fitted; shared, not copied.
         embedding : array-like of shape (n_samples, n_components)
-            The coordinates that it gave to all rows.
+            Its coordinates of all rows.
         y : array-like of shape (n_samples,)
             Labels, as for :meth:`fit`.
 
@@ -187,7 +182,7 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         labels : PartialLabels
-            Their numbers determine the dimension for ``embedder=None``.
+            Their numbers give the dimension for ``embedder=None``.
 
         Returns
         -------
@@ -198,7 +193,7 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             return CCDR(_default_dimension(labels))
         if not hasattr(self.embedder, "fit_transform"):
             raise InputError(
-                f"embedder={self.embedder!r} is no transformer: give an estimator with "
+                f"embedder={self.embedder!r} is not a transformer: give an estimator with "
                 "fit_transform, such as CCDR(n_components=5), or None."
             )
         return clone(self.embedder)
@@ -210,19 +205,19 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Points, as for :meth:`fit`.
+            Rows, as for :meth:`fit`.
 
         Returns
         -------
         NeighborGraph
             For ``fit(X, y, graph=...)``.
         """
-        return (CCDR() if self.embedder is None else self.embedder).build_graph(X)
+        return self._embedder_or_default().build_graph(X)
 
     @available_if(_embedder_takes_graph)
     def graph_key(self) -> Hashable:
-        """Return a key that is equal for estimators which build the same graph of the same rows."""
-        return (CCDR() if self.embedder is None else self.embedder).graph_key()
+        """Return a key that is equal for estimators that build the same graph of the same rows."""
+        return self._embedder_or_default().graph_key()
 
     def sharing_key(self) -> Hashable:
         """Return a key that is equal for classifiers that :meth:`fit_many` can fit together.
@@ -237,7 +232,7 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return type(self.embedder), *((k, fingerprint(v)) for k, v in sorted(parameters.items()))
 
     def shares_folds(self) -> bool:
-        """Return whether the map does not depend on labels, so that one serves any y."""
+        """Return whether the embedding does not depend on labels, so that one serves any y."""
         return is_blind_to_labels(self.embedder)
 
     def fit_many(
@@ -247,23 +242,23 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ys: Sequence[ArrayLike],
         graph: NeighborGraph | None = None,
     ) -> Iterator[tuple[int, int, ManifoldClassifier]]:
-        """Fit classifiers that share a map, for every y.
+        """Fit classifiers that share an embedding, for every y.
 
         Parameters
         ----------
         models : sequence of ManifoldClassifier
             All with the :meth:`sharing_key` of this one; not changed.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Points.
+            Rows.
         ys : sequence of array-like of shape (n_samples,)
-            Labels; one map for all if :meth:`shares_folds`, otherwise one for each.
+            Labels; one embedding for all if :meth:`shares_folds`, otherwise one for each.
         graph : NeighborGraph, default=None
             As for :meth:`fit`.
 
         Yields
         ------
         model, y, fitted : int, int, ManifoldClassifier
-            Numbers within ``models`` and ``ys``, and the model fitted for that y.
+            Positions in ``models`` and ``ys``, and the model fitted for that y.
         """
         embedder, embedding = None, None
         for fold, y in enumerate(ys):
@@ -278,7 +273,7 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_embedder_extends)
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the classes of new rows, each mapped by itself.
+        """Return the classes of new rows, each treated by itself.
 
         Parameters
         ----------
@@ -305,7 +300,7 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_new, n_classes)
-            A column a class, in the order of ``classes_``.
+            One column per class, in the order of ``classes_``.
         """
         coordinates = self._coordinates(X)
         return np.asarray(self.head_.predict_proba(coordinates))
@@ -327,30 +322,10 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         coordinates = self._coordinates(X)
         return np.asarray(self.head_.decision_function(coordinates))
 
-    @available_if(_embedder_extends)
-    def score(self, X: Any, y: ArrayLike) -> float:
-        """Return the accuracy of :meth:`predict` on the labelled rows of y.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_new, n_features)
-            Rows.
-        y : array-like of shape (n_new,)
-            Their labels; unlabelled rows do not count.
-
-        Returns
-        -------
-        float
-            Share of the labelled rows with the right class.
-        """
-        check_consistent_length(X, y)
-        labels = PartialLabels.some_from_y(y)
-        rows = np.flatnonzero(labels.mask)
-        truth = labels.at(rows)
-        return float(np.mean(self.predict(X)[rows] == truth))
+    score = available_if(_embedder_extends)(ScoreClassifierMixin.score)
 
     def _finish(self, embedder: Any, embedding: Any, labels: PartialLabels) -> Self:
-        """Fit the head, ask it about the unlabelled rows, and set the fitted attributes."""
+        """Fit the head, classify the unlabeled rows with it, and set the fitted attributes."""
         labeled, others = np.flatnonzero(labels.mask), np.flatnonzero(~labels.mask)
         given = labels.at(labeled)
         self.head_ = make_head(self.head, labels.n_labeled).fit(embedding[labeled], given)
@@ -360,52 +335,46 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.transduction_[labeled] = given
         if len(others):
             self.transduction_[others] = self.head_.predict(embedding[others])
-        self.__dict__.pop("label_distributions_", None)  # of an earlier fit
         return self
 
-    @cached_property
+    @property
     def label_distributions_(self) -> NDArray[np.float64]:
         """The head's distribution over the classes for every row of fit."""
-        # Computed when asked for: for some heads it costs as much as the fit, and a search over
-        # many candidates never looks at it.
-        if not hasattr(self, "head_"):
-            raise AttributeError(f"{type(self).__name__} has no distributions before it is fitted.")
+        # For some heads it costs as much as the fit, and most candidates of a search never need it.
         return np.asarray(self.head_.predict_proba(self.embedding_))
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features seen in fit."""
+        return int(self.embedder_.n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """Names of the features, if X has string names."""
+        return np.asarray(self.embedder_.feature_names_in_)
 
     def _coordinates(self, X: Any) -> Any:
         check_is_fitted(self)
         return as_array(self.embedder_.transform(X))
 
-    @property
-    def n_features_in_(self) -> int:
-        """Number of features seen in fit."""
-        return self._of_embedder("n_features_in_")
-
-    @property
-    def feature_names_in_(self) -> NDArray[Any]:
-        """Names of the features, where X has string names."""
-        return self._of_embedder("feature_names_in_")
-
-    def _of_embedder(self, name: str) -> Any:
-        if not hasattr(self, "embedder_"):
-            raise AttributeError(f"{type(self).__name__} has no {name} before it is fitted.")
-        return getattr(self.embedder_, name)
+    def _embedder_or_default(self) -> Any:
+        # Not "embedder or CCDR()": ensembles have a length, and none before they are fitted.
+        return CCDR() if self.embedder is None else self.embedder
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if self.embedder is None or hasattr(self.embedder, "fit_transform"):
-            # Not "embedder or CCDR()": ensembles have a length, and none before they are fitted.
-            embedder = CCDR() if self.embedder is None else self.embedder
+        embedder = self._embedder_or_default()
+        if hasattr(embedder, "fit_transform"):
             tags.input_tags = get_tags(embedder).input_tags
         return tags
 
 
 def _default_dimension(labels: PartialLabels) -> int:
-    """Return two dimensions a class, or fewer where labels are few.
+    """Return two dimensions per class, or fewer if labels are few.
 
     Least squares in nearly as many dimensions as there are labels fits them by chance: on digits,
-    pen digits, Landsat and COIL-20 with up to five labels a class, one dimension more than there
-    are classes served best or nearly so, and two a class were far worse.
+    pen digits, Landsat and COIL-20 with up to five labels per class, one dimension more than there
+    are classes was best or nearly so, and two per class were far worse.
     """
     n_classes = labels.n_classes
     wanted = min(2 * n_classes, max(n_classes + 1, labels.n_labeled // 5))
@@ -413,7 +382,7 @@ def _default_dimension(labels: PartialLabels) -> int:
 
 
 def _widest(embedders: list[Any]) -> Any:
-    """Return the embedder whose map begins with all the others'."""
+    """Return the embedder whose first coordinates are those of all others."""
     if not hasattr(embedders[0], "truncated"):
         return embedders[0]
     for one in embedders:
@@ -423,7 +392,7 @@ def _widest(embedders: list[Any]) -> Any:
 
 
 def _cut_to(wanted: Any, fitted: Any, embedding: Any) -> tuple[Any, Any]:
-    """Return the fitted map with as many coordinates as the wanted one has."""
+    """Return the fitted embedder and its embedding with as many coordinates as wanted."""
     if not hasattr(fitted, "truncated") or wanted.n_components == fitted.n_components:
         return fitted, embedding
     cut = fitted.truncated(wanted.n_components)
@@ -433,25 +402,9 @@ def _cut_to(wanted: Any, fitted: Any, embedding: Any) -> tuple[Any, Any]:
 def embed(
     embedder: Any, X: Any, y: ArrayLike, labels: PartialLabels, graph: NeighborGraph | None = None
 ) -> Any:
-    """Fit the embedder on all rows and return their coordinates.
+    """Fit an embedder, or each step of a pipeline, in place; return the coordinates of all rows.
 
-    Parameters
-    ----------
-    embedder : transformer
-        Fitted in place; the steps of a pipeline one by one.
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Points.
-    y : array-like of shape (n_samples,)
-        Their labels as the user gave them.
-    labels : PartialLabels
-        What was read from ``y``.
-    graph : NeighborGraph, default=None
-        For an embedder of this library, built from its input.
-
-    Returns
-    -------
-    {ndarray, sparse matrix, DataFrame} of shape (n_samples, n_components)
-        Coordinates.
+    ``labels`` are those of y, which is passed on as the user gave it.
     """
     if isinstance(embedder, Pipeline):
         last = len(embedder.steps) - 1
@@ -464,7 +417,7 @@ def embed(
         if not hasattr(embedder, "build_graph"):
             raise InputError(
                 f"graph was given, but {type(embedder).__name__} takes none: leave it out, or use "
-                "an embedder that stands on a graph."
+                "an embedder that uses a graph, such as CCDR()."
             )
         given["graph"] = graph
     if takes_partial_labels(embedder):
@@ -474,7 +427,7 @@ def embed(
     try:
         return embedder.fit_transform(X, **given)
     except ValueError as error:
-        # Feature selectors need y and have no tag that says so, only scikit-learn's usual message.
+        # Feature selectors need y but have no tag for it, only scikit-learn's usual message.
         if "requires y" not in str(error):
             raise
         return _embed_by_labeled(embedder, X, labels)

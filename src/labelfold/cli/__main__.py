@@ -1,5 +1,5 @@
 """Runs the command line as `python -m labelfold.cli`."""
 
-from labelfold.cli.app import main
+from labelfold.cli import main
 
 main()

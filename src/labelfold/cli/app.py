@@ -1,7 +1,7 @@
 """The `labelfold` command: its subcommands and its entry point.
 
 A command is one module with one function, registered here. Commands import numerical packages
-inside that function, so that `labelfold --help` and `--version` answer at once.
+inside that function, so `labelfold --help` and `--version` answer at once.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from labelfold.cli.transform import transform
 app = typer.Typer(
     name="labelfold",
     cls=ErrorTranslatingGroup,
-    help="Maps and labels for many points of which few are labeled.",
-    epilog="Exit codes: 0 fine, 2 bad usage or input, 130 interrupted, 1 a fault in labelfold.",
+    help="Label, embed and draw tables with many rows and few labels.",
+    epilog="Exit codes: 0 success, 2 bad usage or input, 130 interrupted, 1 a fault in labelfold.",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -43,7 +43,7 @@ app.command()(transform)
 def main() -> None:
     """Run the command line and exit with its code."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # A path that the terminal's encoding lacks must not turn finished work into an error.
+        # A path that the terminal cannot show must not turn finished work into an error.
         sys.stdout.reconfigure(errors="backslashreplace")
     app(prog_name="labelfold")
 

@@ -1,6 +1,6 @@
 """A classifier fitted on all labels, and its error estimated by hiding some of them.
 
-The graph, and a map that sees no labels, are made once for the fit and all folds.
+The graph, and an embedding that ignores labels, are computed once for the fit and all folds.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelfold import ManifoldClassifier
-from labelfold.cli.methods import dimension_to_choose, refusals_of
+from labelfold.cli.methods import dimension_to_choose, scikit_learn_errors
 from labelfold.cli.options import MethodOptions
 from labelfold.cli.reports import listed
-from labelfold.cli.tables import Table
 from labelfold.evaluate import LabeledKFold, permuted_label_baseline
 from labelfold.evaluate.shared_fits import build_graphs, fit_together
 from labelfold.exceptions import InputError
@@ -27,22 +26,19 @@ from labelfold.progress import Progress
 
 
 def make_classifier(
-    estimator: Any, method: Method, options: MethodOptions, head: str, table: Table
+    estimator: Any, method: Method, options: MethodOptions, head: str, X: Any, y: NDArray[Any]
 ) -> Any:
-    """Return an unfitted classifier: the estimator itself, or its map with a head.
+    """Return an unfitted classifier: the estimator itself, or a head on its embedding.
 
-    Where no option says how many coordinates the map has, it gets as many as `ManifoldClassifier`
-    gives to CCDR.
+    If no option sets the number of coordinates, it is the one `ManifoldClassifier` gives to CCDR.
     """
     if not method.declaration.embeds:
         return estimator
     parameter = dimension_to_choose(method, options)
     if parameter is not None:
-        labels = PartialLabels.from_optional_y(table.labels, n_samples=table.n_rows)
-        n_components = ManifoldClassifier().make_embedder(labels).n_components
+        n_components = ManifoldClassifier().make_embedder(PartialLabels.from_y(y)).n_components
         if parameter == "n_components" and not method.declaration.uses_graph:
-            # Such a map is linear.
-            n_components = min(n_components, table.n_features, table.n_rows)
+            n_components = min(n_components, *X.shape)  # such an embedding is linear
         estimator.set_params(**{parameter: n_components})
     return ManifoldClassifier(estimator, head=head)
 
@@ -50,27 +46,10 @@ def make_classifier(
 def fit_and_estimate(
     model: Any, X: Any, y: NDArray[Any], *, folds: int, seed: int, progress: Progress
 ) -> tuple[Any, dict[str, Any]]:
-    """Fit the model on all labels, and on all but those of each fold.
+    """Return the model fitted on all labels, and its error on labels hidden in folds.
 
-    Parameters
-    ----------
-    model : classifier
-        Unfitted.
-    X, y : matrix, ndarray of objects
-        All rows, and their labels, None where there is none.
-    folds : int
-        Number of parts that the labels are hidden in; 0 makes no estimate. Fewer are made where
-        no class has so many labels.
-    seed : int
-        Draws the parts.
-    progress : Progress
-        Is told of every fit.
-
-    Returns
-    -------
-    model, estimate : classifier, dict
-        The one fitted on all labels, and how often those fitted on fewer were wrong, as plain
-        values; the error is None where there is no estimate, and notes say why.
+    There are fewer folds if no class has that many labels. The error is None if there is no
+    estimate; notes say why.
     """
     labels = PartialLabels.some_from_y(y)
     hidden, notes = _hidden_rows(labels, folds, seed)
@@ -79,13 +58,13 @@ def fit_and_estimate(
     [graph] = build_graphs([model], X)
     fits = fit_together([model], X, ys, graph)
     progress("fits", 0, len(ys))
-    with refusals_of(getattr(model, "embedder", model)):
+    with scikit_learn_errors(getattr(model, "embedder", model)):
         _, _, fitted = next(fits)
     progress("fits", 1, len(ys))
     n_wrong = 0
     try:
-        with warnings.catch_warnings(), refusals_of(getattr(model, "embedder", model)):
-            warnings.simplefilter("ignore")  # the fit on all labels has said it
+        with warnings.catch_warnings(), scikit_learn_errors(getattr(model, "embedder", model)):
+            warnings.simplefilter("ignore")  # the fit on all labels gave the same warnings
             for _, number, other in fits:
                 rows = hidden[number - 1]
                 n_wrong += int(np.count_nonzero(other.transduction_[rows] != labels.at(rows)))
@@ -111,11 +90,11 @@ def fit_and_estimate(
 def estimate_shuffled(
     model: Any, X: Any, y: Any, n_folds: int, n_permutations: int, seed: int
 ) -> dict[str, Any]:
-    """The same estimate with labels shuffled, as plain values."""
+    """The same estimate with shuffled labels, as plain values."""
     if n_folds < 2:
         raise InputError(
-            "--permutations needs labels to hide, two of some class: label more "
-            "rows, or leave it out."
+            "--permutations needs a class with two labels or more: label more rows, or leave it "
+            "out."
         )
     folds = LabeledKFold(n_folds, shuffle=True, random_state=seed)  # those of the estimate
     baseline = permuted_label_baseline(
@@ -134,27 +113,24 @@ def estimate_shuffled(
 def _hidden_rows(
     labels: PartialLabels, folds: int, seed: int
 ) -> tuple[list[NDArray[np.intp]], list[str]]:
-    """Return the rows whose labels each fold hides, and what is to be said about them."""
+    """Return the rows whose labels each fold hides, and notes about them."""
     if folds == 0:
         return [], ["--folds 0 was given."]
     counts = Counter(labels.at(np.flatnonzero(labels.mask)).tolist())
     n_folds = min(folds, max(counts.values()))
     if n_folds < 2:
-        return [], [
-            "Every class has one label, and none is left where it is hidden: label two rows or "
-            "more of each class."
-        ]
+        return [], ["Every class has only one label: label two or more rows of each class."]
     notes = []
     if n_folds < folds:
-        notes.append(f"There are {n_folds} folds, as no class has more labels.")
+        notes.append(f"There are {n_folds} folds because no class has more labels.")
     single = [str(label) for label, count in counts.items() if count == 1]
     if single:
         notes.append(
-            f"A class with one label ({listed(sorted(single))}) cannot be named while it is "
-            "hidden, which counts as wrong."
+            f"The only label of a class ({listed(sorted(single))}) counts as wrong: while it is "
+            "hidden, no row shows its class."
         )
     splitter = LabeledKFold(n_folds, shuffle=True, random_state=seed)
     with warnings.catch_warnings():
-        # Of scikit-learn, about classes with fewer labels than folds.
+        # scikit-learn warns about classes with fewer labels than folds; the notes say it.
         warnings.simplefilter("ignore")
         return [rows for _, rows in splitter.split(labels.codes, labels.codes)], notes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,23 +12,20 @@ import typer
 from labelfold.cli import reports
 from labelfold.cli.console import Console
 from labelfold.cli.methods import (
-    SCALES,
-    check_option,
     classifying,
     find_method,
     labels_of_classes,
     make_estimator,
-    scale_columns,
-    with_scaler,
+    prepare,
 )
 from labelfold.cli.options import (
     Data,
     DataOptions,
     Labels,
-    Method,
     MethodOptions,
     Out,
     OutputOptions,
+    check_option,
     command,
 )
 from labelfold.cli.output import STANDARD_STREAM, Results, map_display
@@ -37,11 +33,11 @@ from labelfold.cli.reports import counted
 from labelfold.exceptions import InputError
 
 if TYPE_CHECKING:
-    from labelfold.cli.tables import Table
     from labelfold.plotting import EmbeddingDisplay
+    from labelfold.tables import Table
 
 HEADS = ("linear", "knn")
-LOW = 0.5  # a confidence below it is counted
+LOW = 0.5  # confidences below it are counted
 
 
 @command
@@ -51,14 +47,23 @@ def classify(
     data: Data,
     out: Out,
     labels: Labels = None,
-    method: Method = "ccdr",
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method",
+            metavar="NAME",
+            help="One of the methods listed below. The default is laplacian, or ccdr if --head, "
+            "--dims, --beta or --permutations asks for an embedding.",
+            show_default=False,
+        ),
+    ] = None,
     head: Annotated[
         str | None,
         typer.Option(
             "--head",
             metavar="|".join(HEADS),
-            help="What names classes in the map: least squares (the default), or the 3 nearest "
-            "labels, for classes that lie in several places.",
+            help="Classifier on the embedding: least squares (linear, the default), or the 3 "
+            "nearest labeled rows (knn), for classes that form several clusters.",
         ),
     ] = None,
     new: Annotated[
@@ -66,7 +71,7 @@ def classify(
         typer.Option(
             "--new",
             metavar="FILE",
-            help="More rows to label, which have no part in the fit; columns are found by name.",
+            help="New rows to label; they do not take part in the fit. Columns are found by name.",
         ),
     ] = None,
     options: MethodOptions,
@@ -76,7 +81,8 @@ def classify(
             "--folds",
             metavar="N",
             min=0,
-            help="Parts that labels are hidden in to estimate the error, a fit each; 0 for none.",
+            help="Folds in which labels are hidden to estimate the error, one fit each; 0 for no "
+            "estimate.",
         ),
     ] = 5,
     permutations: Annotated[
@@ -85,8 +91,8 @@ def classify(
             "--permutations",
             metavar="N",
             min=0,
-            help="Do the same with labels shuffled N times, to see whether there is anything to "
-            "learn; 19 or more are needed. Takes N times as long.",
+            help="Repeat the estimate with labels shuffled N times, to see whether there is "
+            "anything to learn; needs 19 or more. Takes N times as long.",
         ),
     ] = 0,
     wanted: OutputOptions,
@@ -94,224 +100,214 @@ def classify(
 ) -> None:
     """Label the unlabeled rows of a data file.
 
-    A map of all rows is made by --method, a simple --head is fitted on the labeled ones, and names
-    the others; methods that classify by themselves make no map. The error is estimated by hiding
-    the given labels in turn, part by part, and counting how often the answer for them is wrong.
+    Columns may hold numbers, categories, dates, text and vectors, and cells may be empty. The
+    default method fits the labels with functions that are smooth on the neighbor graph; the others
+    compute an embedding and fit a simple classifier, the --head, on it. The error is estimated by
+    hiding labels, fold by fold, and counting how often the prediction for them is wrong.
 
-    The result has one line per row: its name (id) or number (row, the first is 1); its label, as
-    given or as found; the confidence, which is the probability that the classifier gives to that
-    label and not calibrated; and whether the label was given. A low confidence in a given label is
-    a reason to look at it again. With --new a first column names the file.
+    The result has one line per row: its name (id) or number (row, starting at 1); its label, given
+    or predicted; the confidence, which is the probability of that label (not calibrated); and
+    whether the label was given. A low confidence in a given label is a reason to check it. With
+    --new, a first column names the file.
 
     For example:
 
       labelfold classify flowers.csv --labels kind -o labels.csv
 
-      labelfold classify flowers.csv --labels kind --new more.csv -o labels.csv --plot map.html
+      labelfold classify flowers.csv --labels kind --new more.csv -o labels.csv
     """
+    needs_embedding = (head, permutations, options.dims, options.beta)
+    method = method or ("ccdr" if any(needs_embedding) else "laplacian")
     chosen = find_method(method, classifying())
-    makes_map = chosen.declaration.embeds
-    if not makes_map:
-        refuse_without_map(method, head=head, plot=wanted.plot, permutations=permutations)
-    check_option("--head", head or HEADS[0], HEADS)
-    check_option("--scale", options.scale, SCALES)
-    if permutations and folds < 2:
-        raise InputError("--permutations hides labels as well: --folds must be 2 or more.")
-    if folds == 1:
-        raise InputError("--folds 1 would hide all labels at once: use 2 or more, or 0 for none.")
-    if data == new == STANDARD_STREAM:
-        raise InputError("DATA and --new cannot both come from standard input: name a file.")
-    with Results(out, reading.files(data, new), wanted, pages=True) as results:
+    embeds = chosen.declaration.embeds
+    check_options(method, embeds=embeds, head=head, permutations=permutations, folds=folds)
+    if STANDARD_STREAM in data and new == STANDARD_STREAM:
+        raise InputError("DATA and --new cannot both be standard input: name a file.")
+    with Results(out, reading.files(*data, new), wanted, pages=True) as results:
         estimator = make_estimator(chosen, options)
         table = reading.read_labeled(console, data, labels)
         y = labels_of_classes(table, "a classifier")
-        more = None if new is None else read_more(console, reading, new, table)
-        results.check_map(table.n_rows + (0 if more is None else more.n_rows))
+        tables = [table] if new is None else [table, read_more(console, reading, new, table)]
+        results.check_map(sum(one.n_rows for one in tables))
         with console.step("loading methods"):
-            from labelfold.cli.classification import (
-                estimate_shuffled,
-                fit_and_estimate,
-                make_classifier,
-            )
+            from sklearn.pipeline import make_pipeline
+
+            from labelfold.cli import classification
             from labelfold.progress import show_progress
 
-        model = make_classifier(estimator, chosen, options, head or HEADS[0], table)
         begin = time.perf_counter()
-        X, scaler = scale_columns(options.scale, table.X, options.seed)
+        X, preparation, prepared = prepare(table, options.scale)
+        model = classification.make_classifier(estimator, chosen, options, head or HEADS[0], X, y)
         with show_progress(int(console.shows_progress)) as progress:
-            fitted, estimate = fit_and_estimate(
+            fitted, estimate = classification.fit_and_estimate(
                 model, X, y, folds=folds, seed=options.seed, progress=progress
             )
         fit_seconds = time.perf_counter() - begin
         baseline = None
         if permutations:
             with console.step("shuffling labels"):
-                baseline = estimate_shuffled(
+                baseline = classification.estimate_shuffled(
                     model, X, y, estimate["n_folds"], permutations, options.seed
                 )
-        whole = with_scaler(scaler, fitted)
-        columns = as_columns(table, fitted, more, whole)
-        results.write_table(columns)
+        whole = make_pipeline(preparation, fitted)
+        rows, answers = identify_rows(tables), answer_all(tables, fitted, whole)
+        have_names = all(one.ids is not None for one in tables)
+        shown = {key: rows[key] for key in rows if not (have_names and key == "row")}
+        results.write_table({**shown, **answers})
         if wanted.plot is not None:
             with console.step("picture"):
-                display = as_display(table, fitted, scaler, more, columns)
-                results.write_map(display, row_columns(table, more, columns))
+                results.write_map(as_display(fitted, X, y, tables[1:], whole, answers), rows)
         results.write_model(whole, table.feature_names)
     facts = {
         "command": "classify",
         "data": reports.data_facts(table),
-        "new": None if more is None else {"file": more.origin, "n_rows": more.n_rows},
+        "columns": prepared.to_dict(),
+        "new": None if new is None else {"file": tables[1].origin, "n_rows": tables[1].n_rows},
         "method": method,
-        "head": head or HEADS[0] if makes_map else None,
+        "head": head or HEADS[0] if embeds else None,
         "scale": options.scale,
-        "n_components": fitted.embedding_.shape[1] if makes_map else None,
+        "n_components": fitted.embedding_.shape[1] if embeds else None,
         **reports.estimator_facts(getattr(fitted, "embedder_", fitted)),
         "estimate": estimate,
         "permutations": baseline,
-        "found": found_facts(columns),
+        "predicted": prediction_facts(answers),
         **results.end_facts(fit=fit_seconds),
     }
-    results.report(console, facts, describe(facts))
+    results.report(console, facts, describe(facts, show_columns=reading.show_columns))
 
 
-def refuse_without_map(method: str, **options: Any) -> None:
-    """Refuse options that are about a map, for a method that makes none."""
-    for name, value in options.items():
-        if value:
+def check_options(
+    method: str, *, embeds: bool, head: str | None, permutations: int, folds: int
+) -> None:
+    """Raise InputError for options that contradict each other."""
+    for option, value in (("--head", head), ("--permutations", permutations)):
+        if value and not embeds:
             raise InputError(
-                f"--{name} needs a map, and --method {method} makes none: leave it out."
+                f"{option} needs an embedding, and --method {method} computes none: leave it out."
             )
+    check_option("--head", head or HEADS[0], HEADS)
+    if permutations and folds < 2:
+        raise InputError(f"--permutations needs --folds of 2 or more, got {folds}.")
+    if folds == 1:
+        raise InputError("--folds 1 would hide all labels at once: use 2 or more, or 0 for none.")
 
 
 def read_more(console: Console, reading: DataOptions, new: str, table: Table) -> Table:
-    """Read the rows of --new like the others, in the format that their own name tells."""
-    from labelfold.cli.tables.formats import format_of_name
+    """Read the rows of --new like the others; the ending of the file decides its format."""
+    from labelfold.tables.source import format_of_name
 
     known = None if format_of_name(new) is not None else reading.format
-    options = replace(reading, features=None, ignore=None, format=known)
-    return options.read_new(console, new, table.feature_names, table.n_features)
+    options = replace(reading, features=None, ignore=None, vectors=None, format=known)
+    return options.read_new(console, [new], table.feature_names, table.n_features)
 
 
-def as_columns(table: Table, fitted: Any, more: Table | None, whole: Any) -> dict[str, Any]:
-    """Return the columns of the result: the rows of the fit, then the new ones.
+def identify_rows(tables: list[Table]) -> dict[str, list[Any]]:
+    """Return file (if there are two), number from 1 and name (if there is one) of all rows."""
+    columns: dict[str, list[Any]] = {}
+    if len(tables) > 1:
+        columns["file"] = [one.origin for one in tables for _ in range(one.n_rows)]
+    columns["row"] = [row for one in tables for row in range(1, one.n_rows + 1)]
+    if any(one.ids is not None for one in tables):
+        # pandas writes row names that nobody asked for: one file may have them, the other not.
+        columns["id"] = [name for one in tables for name in one.ids or [None] * one.n_rows]
+    return columns
 
-    `whole` is the fitted classifier with the scaler before it, for the new rows.
+
+def answer_all(tables: list[Table], fitted: Any, whole: Any) -> dict[str, Any]:
+    """Return label, confidence and whether the label was given, for rows of the fit and new rows.
+
+    `whole` is the fitted classifier behind its preparation.
     """
     import numpy as np
 
     from labelfold.cli.transform import answer, confidences
 
-    named = fitted.transduction_
-    label = named.tolist()
-    confidence = confidences(fitted.label_distributions_, fitted.classes_, named)
+    table, *more = tables
+    predicted = fitted.transduction_
+    label = predicted.tolist()
+    confidence = confidences(fitted.label_distributions_, fitted.classes_, predicted)
     given = table.is_labeled
-    tables = [table]
-    if more is not None:
-        tables.append(more)
-        answers = answer(whole, more.X)
+    for new in more:
+        answers = answer(whole, new)
         label += answers["label"].tolist()
         confidence = np.concatenate([confidence, answers["confidence"]])
-        given = np.append(given, np.zeros(more.n_rows, dtype=bool))
-    columns: dict[str, Any] = {}
-    if more is not None:
-        columns["file"] = [one.origin for one in tables for _ in range(one.n_rows)]
-    has_names = [one.row_ids is not None for one in tables]
-    if not all(has_names):
-        columns["row"] = [row for one in tables for row in range(1, one.n_rows + 1)]
-    if any(has_names):
-        # A file may have row names that nobody asked for, as pandas writes them, and the other not.
-        columns["id"] = [name for one in tables for name in one.row_ids or [None] * one.n_rows]
-    return {**columns, "label": label, "confidence": confidence, "given": given}
+        given = np.append(given, np.zeros(new.n_rows, dtype=bool))
+    return {"label": label, "confidence": confidence, "given": given}
 
 
 def as_display(
-    table: Table, fitted: Any, scaler: Any, more: Table | None, columns: Mapping[str, Any]
+    fitted: Any, X: Any, y: Any, more: list[Table], whole: Any, answers: dict[str, Any]
 ) -> EmbeddingDisplay:
-    """The map, ready to be drawn.
-
-    Parameters
-    ----------
-    table, more : Table
-        The rows of the fit, and new ones or None.
-    fitted, scaler : estimator
-        The classifier, and what scaled its data or None.
-    columns : mapping
-        The result of the command, with "label" and "confidence" of all rows.
-    """
+    """Return the map, ready to be drawn; CCDR computes it if the classifier has no embedding."""
     import numpy as np
 
+    from labelfold import CCDR
+    from labelfold.cli.transform import features_for
     from labelfold.labels import PartialLabels
 
-    embedding, is_new = fitted.embedding_, None
-    labels = PartialLabels.from_optional_y(table.labels, n_samples=table.n_rows)
-    if more is not None:
-        X = more.X if scaler is None else scaler.transform(more.X)
-        embedding = np.concatenate([embedding, fitted.embedder_.transform(X)])
-        is_new = np.repeat([False, True], [table.n_rows, more.n_rows])
-        none = PartialLabels.none(more.n_rows).codes
-        labels = PartialLabels(np.concatenate([labels.codes, none]), labels.classes)
+    embedder = getattr(fitted, "embedder_", None) or CCDR(random_state=0).fit(X, y)
+    embedding, is_new = embedder.embedding_, None
+    labels = PartialLabels.from_y(y)
+    for new in more:
+        X_new = whole[:-1].transform(features_for(whole, new))
+        embedding = np.concatenate([embedding, embedder.transform(X_new)])
+        is_new = np.repeat([False, True], [len(y), new.n_rows])
+        unlabeled = PartialLabels.none(new.n_rows).codes
+        labels = PartialLabels(np.concatenate([labels.codes, unlabeled]), labels.classes)
     return map_display(
         embedding,
         labels,
-        fitted.embedder_,
-        predictions=columns["label"],
-        confidence=columns["confidence"],
+        embedder,
+        predictions=answers["label"],
+        confidence=answers["confidence"],
         is_new=is_new,
         classes=fitted.classes_,
     )
 
 
-def row_columns(table: Table, more: Table | None, columns: Mapping[str, Any]) -> dict[str, Any]:
-    """What a page tells of each row beside its labels: number from 1, name, file."""
-    tables = [table] if more is None else [table, more]
-    numbers = [row for one in tables for row in range(1, one.n_rows + 1)]
-    return {"row": numbers, **{name: columns[name] for name in ("id", "file") if name in columns}}
-
-
-def found_facts(columns: dict[str, Any]) -> dict[str, Any]:
-    """Figures about the labels that were found."""
+def prediction_facts(answers: dict[str, Any]) -> dict[str, Any]:
+    """Counts and confidences of the predicted labels."""
     import numpy as np
 
-    found = ~np.asarray(columns["given"])
-    confidence = np.asarray(columns["confidence"])[found]
-    named = [label for label, is_found in zip(columns["label"], found, strict=True) if is_found]
-    counts = Counter(named)
+    is_predicted = ~np.asarray(answers["given"])
+    confidence = np.asarray(answers["confidence"])[is_predicted]
+    counts = Counter(answers["label"][row] for row in np.flatnonzero(is_predicted))
     return {
-        "n_rows": len(named),
+        "n_rows": len(confidence),
         "n_low_confidence": int(np.count_nonzero(confidence < LOW)),
-        "mean_confidence": float(confidence.mean()) if len(named) else None,
+        "mean_confidence": float(confidence.mean()) if len(confidence) else None,
         "classes": [{"label": label, "n_rows": counts[label]} for label in sorted(counts)],
     }
 
 
-def describe(facts: dict[str, Any]) -> str:
-    """The facts as text for people."""
-    found, new = facts["found"], facts["new"]
-    n = facts["n_components"]
-    kind = "no map" if n is None else f"{counted(n, 'coordinate')}, {facts['head']} head"
-    kind += reports.describe_scale(facts["scale"])
-    lines = [reports.describe_data(facts["data"])]
+def describe(facts: dict[str, Any], *, show_columns: bool = False) -> str:
+    """The facts as text for people: what was read, the answer, how it was computed."""
+    predicted, new, n = facts["predicted"], facts["new"], facts["n_components"]
+    read = reports.describe_input(facts, show_columns=show_columns)
     if new is not None:
-        lines.append(f"{new['file']}: {counted(new['n_rows'], 'row')} more.")
-    lines += [
-        "",
-        f"Classifier by {facts['method']} ({facts['estimator']}): {kind}.",
-        *reports.describe_solve(facts),
-        "",
-        reports.wrapped(describe_estimate(facts["estimate"])),
-    ]
-    if facts["permutations"] is not None:
-        lines.append(reports.wrapped(f"Labels shuffled: {facts['permutations']['text']}"))
-    if found["n_rows"]:
-        counts = ", ".join(f"{one['label']} ({one['n_rows']:,})" for one in found["classes"])
-        lines += [
-            reports.wrapped(f"Labels found for {counted(found['n_rows'], 'row')}: {counts}."),
-            f"Mean confidence {found['mean_confidence']:.2f}; below {LOW} for "
-            f"{counted(found['n_low_confidence'], 'row')}.",
+        read.append(f"{new['file']}: {counted(new['n_rows'], 'new row')}.")
+    answer = ["Every row has a label: there was nothing to predict."]
+    if predicted["n_rows"]:
+        counts = reports.class_counts({one["label"]: one["n_rows"] for one in predicted["classes"]})
+        answer = [
+            f"Predicted labels of {counted(predicted['n_rows'], 'row')}: {counts}.",
+            f"Mean confidence {predicted['mean_confidence']:.2f}; below {LOW} in "
+            f"{counted(predicted['n_low_confidence'], 'row')}.",
         ]
-    else:
-        lines.append("Every row has a label: nothing was left to find.")
-    return "\n".join([*lines, "", *reports.describe_end(facts)])
+    answer.append(describe_estimate(facts["estimate"]))
+    if facts["permutations"] is not None:
+        answer.append(f"Labels shuffled: {facts['permutations']['text']}")
+    kind = "" if n is None else f", {counted(n, 'coordinate')} per row, {facts['head']} head"
+    return reports.paragraphs(
+        read,
+        answer,
+        reports.describe_files(facts["files"]),
+        [
+            f"Classifier: {facts['method']} ({facts['estimator']}){kind}.",
+            *reports.describe_solve(facts),
+            *reports.describe_end(facts),
+        ],
+    )
 
 
 def describe_estimate(facts: dict[str, Any]) -> str:
@@ -321,8 +317,8 @@ def describe_estimate(facts: dict[str, Any]) -> str:
     low, high = facts["interval"]
     text = (
         f"Error on hidden labels: {facts['error']:.1%} ({facts['n_wrong']} of {facts['n_hidden']} "
-        f"wrong, in {facts['n_folds']} folds with about {facts['n_left']} labels left), "
-        f"{facts['level']:.0%} interval {low:.1%} to {high:.1%}; by always naming the largest "
-        f"class {facts['chance']:.1%}."
+        f"wrong), {facts['level']:.0%} interval {low:.1%} to {high:.1%}; {facts['n_folds']} folds, "
+        f"each fitted with about {facts['n_left']} labels. Always predicting the largest class: "
+        f"{facts['chance']:.1%}."
     )
     return " ".join([text, *facts["notes"]])

@@ -1,4 +1,4 @@
-"""`labelfold compare`: methods on the same points, labels and splits, in one table."""
+"""`labelfold compare`: methods on the same rows, labels and splits, in one table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from labelfold.cli.console import Console
-from labelfold.cli.methods import SCALES, check_option, compared, labels_of_classes, scale_columns
+from labelfold.cli.methods import compared, labels_of_classes, prepare
 from labelfold.cli.options import (
     Data,
     DataOptions,
@@ -23,10 +23,11 @@ from labelfold.cli.options import (
     OutputOptions,
     Scale,
     Seed,
+    check_option,
     command,
 )
 from labelfold.cli.output import Results, new_figure
-from labelfold.cli.reports import data_facts, describe_files
+from labelfold.cli.reports import data_facts, describe_files, paragraphs, wrapped
 from labelfold.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -47,17 +48,17 @@ def compare(
         typer.Option(
             "--methods",
             metavar="NAMES",
-            help="Methods of the list below, with commas between them; by default those that are "
-            "quick.",
+            help="Some of the methods listed below, separated by commas. The default is all that "
+            "take seconds for 10,000 rows.",
         ),
     ] = None,
     head: Annotated[
         str,
-        typer.Option("--head", metavar="|".join(HEADS), help="What names classes in every map."),
+        typer.Option("--head", metavar="|".join(HEADS), help="Classifier on every embedding."),
     ] = "knn",
     dims: Annotated[
         str,
-        typer.Option("--dims", metavar="N,N", help="Dimensions of the maps, with commas."),
+        typer.Option("--dims", metavar="N,N", help="Numbers of coordinates, separated by commas."),
     ] = "2",
     neighbors: Annotated[
         int | None,
@@ -65,15 +66,14 @@ def compare(
             "--neighbors",
             metavar="K",
             min=1,
-            help="Neighbors in the graph, for all methods that have a number of them; by default "
-            "each has its own.",
+            help="Neighbors of each row in the graph; every method has its own default.",
         ),
     ] = None,
     folds: Annotated[
         int,
-        typer.Option("--folds", metavar="N", min=2, help="Parts that labels are hidden in."),
+        typer.Option("--folds", metavar="N", min=2, help="Folds in which labels are hidden."),
     ] = 5,
-    scale: Scale = "none",
+    scale: Scale = "auto",
     seed: Seed = 0,
     out: Annotated[
         Path | None,
@@ -81,7 +81,7 @@ def compare(
             "--out",
             "-o",
             metavar="FILE",
-            help="Write the table: .csv, .tsv, .parquet or .npz, also with .gz.",
+            help="File of the table: .csv, .tsv, .parquet or .npz, also with .gz.",
         ),
     ] = None,
     plot: Annotated[
@@ -92,40 +92,39 @@ def compare(
     force: Force = False,
     reading: DataOptions,
 ) -> None:
-    """Compare methods by their error on labels that were hidden from them.
+    """Compare methods by their error on hidden labels.
 
-    The labeled rows are split into parts. For each part its labels are hidden, every method maps
-    all rows with the labels that are left, the same simple head names classes in the map, and its
-    answers for the part are counted. Rows without a label help the maps and are never scored. A
-    method that cannot do what is asked stands in the table with the reason.
+    The labeled rows are split into folds. In each fold the labels are hidden, every method embeds
+    all rows with the labels that are left, the same simple classifier (--head) is fitted on the
+    embedding, and its errors on the hidden labels are counted. Unlabeled rows take part in the
+    embeddings and are never scored. A method that fails is listed with the reason.
 
-    The methods have their usual parameters: the table tells where to begin, and not which method
-    is best once all are tuned. Every map is made once for each part, dimension and method.
+    The methods have their default parameters: the table shows where to start, not which method is
+    best after tuning. Every embedding is computed once per fold, dimension and method.
 
     For example:
 
       labelfold compare flowers.csv --labels kind
 
-      labelfold compare flowers.csv --labels kind --methods ccdr,pca --dims 2,5 --plot errors.png
+      labelfold compare flowers.csv --labels kind --methods ccdr,pca --dims 2,5
     """
     dimensions = parse_dims(dims)
     check_option("--head", head, HEADS)
-    check_option("--scale", scale, SCALES)
     chosen = choose_methods(methods)
     wanted = OutputOptions(plot=plot, as_json=as_json, force=force)
     table_file = None if out is None else str(out)
-    with Results(table_file, reading.files(data), wanted) as results:
+    with Results(table_file, reading.files(*data), wanted) as results:
         table = reading.read_labeled(console, data, labels)
         y = labels_of_classes(table, "a comparison")
         largest = max(table.class_counts.values())
         if largest < folds:
             raise InputError(
-                f"{table.origin}: --folds {folds} is more than the {largest} labels of the largest "
-                "class: lower it, or label more rows."
+                f"{table.origin}: --folds {folds} needs a class with {folds} labels, and the "
+                f"largest has {largest}: lower it, or label more rows."
             )
         from labelfold.evaluate import compare as compare_methods
 
-        X, _ = scale_columns(scale, table.X, seed)
+        X, _, prepared = prepare(table, scale)
         with warnings_in_brief():
             comparison = compare_methods(
                 X,
@@ -146,6 +145,7 @@ def compare(
     facts = {
         "command": "compare",
         "data": data_facts(table),
+        "columns": prepared.to_dict(),
         "head": comparison.head,
         "protocol": comparison.protocol,
         "scale": scale,
@@ -155,32 +155,33 @@ def compare(
         "fits": [_without_nan(asdict(record)) for record in comparison.records],
         **results.end_facts(),
     }
-    results.report(console, facts, "\n".join([str(comparison), *describe_files(results.files)]))
+    results.report(console, facts, describe(comparison, results.files))
+
+
+def describe(comparison: Comparison, files: dict[str, str | None]) -> str:
+    """The table as text for people, its title within the width."""
+    title, *rows = str(comparison).splitlines()
+    return paragraphs("\n".join([wrapped(title), *rows]), describe_files(files))
 
 
 def choose_methods(text: str | None) -> dict[str, Method]:
-    """Return methods by their names, each once, or the quick ones; unknown ones are refused."""
+    """Return the named methods, each once, or the quick ones if none is named."""
     known = compared()
     if text is None:
         return {name: one for name, one in known.items() if one.declaration.quick}
     names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     unknown = [name for name in names if name not in known]
     if unknown or not names:
-        found = f"--methods {unknown[0]} is unknown" if unknown else "--methods names none"
-        raise InputError(f"{found}: use some of {', '.join(known)}.")
+        problem = f"--methods {unknown[0]} is unknown" if unknown else "--methods names none"
+        raise InputError(f"{problem}: use some of {', '.join(known)}.")
     return {name: known[name] for name in names}
 
 
 def make(method: Method, n_neighbors: int | None, seed: int) -> Any:
-    """Return an unfitted estimator with that seed and number of neighbors, where it takes them."""
+    """Return an unfitted estimator with this seed and number of neighbors, if it takes them."""
     given = {"random_state": seed, "n_neighbors": n_neighbors}
-    return method.make().set_params(
-        **{
-            name: value
-            for name, value in given.items()
-            if value is not None and name in method.parameters
-        }
-    )
+    wanted = {name: value for name, value in given.items() if value is not None}
+    return method.make().set_params(**{k: wanted[k] for k in wanted if k in method.parameters})
 
 
 def parse_dims(text: str) -> list[int]:
@@ -188,23 +189,23 @@ def parse_dims(text: str) -> list[int]:
     parts = [part.strip() for part in text.split(",")]
     if not all(re.fullmatch("[1-9][0-9]{0,8}", part) for part in parts):
         raise InputError(
-            f"--dims {text!r} must be positive whole numbers with commas between them, such as 2,5."
+            f"--dims {text!r} must be positive integers separated by commas, such as 2,5."
         )
     return [int(part) for part in parts]
 
 
 @contextmanager
 def warnings_in_brief() -> Iterator[None]:
-    """Show one warning of each kind, with the number of those like it: there are many fits."""
-    found: dict[type[Warning], list[str]] = {}
+    """Show one warning of each kind and the number of similar ones: there are many fits."""
+    messages: dict[type[Warning], list[str]] = {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         yield
     for one in caught:
-        found.setdefault(one.category, []).append(str(one.message))
-    for category, messages in found.items():
-        more = f" ({len(messages) - 1} more like this.)" if len(messages) > 1 else ""
-        warnings.warn(messages[0] + more, category, stacklevel=4)
+        messages.setdefault(one.category, []).append(str(one.message))
+    for category, (first, *others) in messages.items():
+        more = f" ({len(others)} more like this.)" if others else ""
+        warnings.warn(first + more, category, stacklevel=4)
 
 
 def as_columns(comparison: Comparison) -> dict[str, list[Any]]:

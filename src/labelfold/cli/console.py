@@ -1,17 +1,7 @@
-"""What a command says, and how it ends: streams, progress, errors and exit codes.
+"""What a command prints, and how it ends: streams, progress, errors and exit codes.
 
-Results go to stdout; progress, warnings and errors go to stderr. Progress shows on a terminal only,
-unless -v asks for it; -q leaves nothing but errors on stderr.
-
-====  ======================================================================================
-code  when
-====  ======================================================================================
-0     done
-1     any other error, which is a fault in labelfold
-2     bad usage or bad input: an error raised on purpose (InputError), or one of the system
-      about files (OSError)
-130   interrupted with Ctrl-C
-====  ======================================================================================
+Results go to stdout; progress, warnings and errors go to stderr. Progress is shown on a terminal
+only, unless -v asks for it; -q leaves only errors on stderr.
 """
 
 from __future__ import annotations
@@ -30,20 +20,21 @@ from typer.core import TyperGroup
 
 from labelfold.exceptions import InputError
 
-UNEXPECTED = 1
-BAD_INPUT = 2
-INTERRUPTED = 130
+# Exit codes.
+UNEXPECTED = 1  # any other error, which is a fault in labelfold
+BAD_INPUT = 2  # bad usage, an InputError, which is raised on purpose, or an OSError
+INTERRUPTED = 130  # Ctrl-C
 TRACEBACK_VARIABLE = "LABELFOLD_TRACEBACK"
 
-# The class of all errors that the argument parser raises. Its home has moved between releases of
-# typer (click's own, later typer's copy of click), its place above BadParameter has not.
+# The base class of the argument parser's errors. Its module differs between releases of typer
+# (click, later typer's copy of click); its position above BadParameter does not.
 _ParserError: Any = typer.BadParameter.__mro__[2]
 
 
 class Console:
-    """The two streams of a command and how much it says on the second.
+    """The two streams of a command, and how much it prints on the second.
 
-    The streams are looked up at each message, so that whoever redirects them sees it all.
+    The streams are looked up at each message, because tests and shells redirect them.
     """
 
     def __init__(self) -> None:
@@ -52,28 +43,28 @@ class Console:
         self._line_is_open = False
 
     def set_verbosity(self, *, quiet: bool, verbose: bool) -> None:
-        """Take over -q and -v."""
+        """Set what -q and -v say."""
         if quiet and verbose:
             raise InputError("-q and -v contradict each other: pass one of them.")
         self.is_quiet, self.is_verbose = quiet, verbose
 
     @property
     def shows_progress(self) -> bool:
-        """Whether somebody wants to watch."""
+        """Whether progress is shown."""
         return not self.is_quiet and (self.is_verbose or sys.stderr.isatty())
 
     def result(self, text: str) -> None:
-        """Print what the command was asked for."""
+        """Print the result of the command."""
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
 
     def remark(self, text: str) -> None:
-        """Say something beside the result, unless -q was given."""
+        """Print something beside the result, unless -q was given."""
         if not self.is_quiet:
             self._write_line(text)
 
     def error(self, text: str) -> None:
-        """Say what went wrong."""
+        """Print what went wrong."""
         self._write_line(f"labelfold: {text}")
 
     @contextmanager
@@ -88,7 +79,7 @@ class Console:
             self._line_is_open = True
         yield
         if shown:
-            # A warning may have ended the line meanwhile.
+            # A warning may have ended the line.
             lead = " " if self._line_is_open else f"{title}: "
             sys.stderr.write(f"{lead}{time.perf_counter() - start:.1f} s\n")
             sys.stderr.flush()
@@ -97,7 +88,7 @@ class Console:
     def show_warning(
         self, message: Warning | str, category: type[Warning], *where: Any, **more: Any
     ) -> None:
-        """Print a warning as a line; stands in for `warnings.showwarning`."""
+        """Print a warning as a line, in place of `warnings.showwarning`."""
         self.remark(f"labelfold: warning: {' '.join(str(message).split())}")
 
     def _write_line(self, text: str) -> None:
@@ -112,11 +103,11 @@ class Console:
 
 
 class ErrorTranslatingGroup(TyperGroup):
-    """A group of commands that end with one line and an exit code, whatever they raise."""
+    """A group of commands in which every error ends with one line and an exit code."""
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run a command line; raises SystemExit with the exit code."""
-        extra["standalone_mode"] = False  # errors come here rather than being printed by typer
+        extra["standalone_mode"] = False  # typer raises errors instead of printing them
         try:
             code = super().main(*args, **extra)
         except _ParserError as error:
@@ -134,7 +125,7 @@ class ErrorTranslatingGroup(TyperGroup):
                 warnings.showwarning = console.show_warning
                 return super().invoke(ctx)
         except (_ParserError, typer.Exit, typer.Abort, BrokenPipeError):
-            raise  # what typer answers for itself
+            raise  # typer handles these
         except KeyboardInterrupt as interrupt:
             console.error(" ".join(["interrupted.", *getattr(interrupt, "__notes__", [])]))
             raise typer.Exit(INTERRUPTED) from None
@@ -143,7 +134,7 @@ class ErrorTranslatingGroup(TyperGroup):
 
 
 def _report(error: Exception, console: Console) -> int:
-    """Say what went wrong and return the exit code."""
+    """Print what went wrong and return the exit code."""
     is_input = isinstance(error, InputError | OSError)
     line = _error_line(error)
     if not is_input:
@@ -173,6 +164,6 @@ def _error_line(error: Exception) -> str:
 
 
 def _sentence(text: str) -> str:
-    """The text on one line, with a full stop."""
+    """Return the text on one line, with a period."""
     line = " ".join(text.split())
     return line if line.endswith((".", "!", "?")) else line + "."

@@ -1,4 +1,4 @@
-"""`labelfold demo`: maps of handwritten digits with few labels, as a picture and figures."""
+"""`labelfold demo`: handwritten digits with few labels, as maps and figures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import typer
 from labelfold.cli.console import Console
 from labelfold.cli.options import Force, command
 from labelfold.cli.output import OutputFiles
-from labelfold.cli.reports import certificate_facts, versions
+from labelfold.cli.reports import certificate_facts, paragraphs, versions, wrapped
 
 if TYPE_CHECKING:
     from labelfold.cli.digits import DigitsExperiment
@@ -35,18 +35,20 @@ def demo(
         int, typer.Option("--seed", min=0, metavar="N", help="Seed of the draw of labels.")
     ] = 0,
     labels: Annotated[
-        int, typer.Option("--labels", metavar="N", help="Number of labels given, from 20 to 1730.")
+        # The ridge head leaves out one label at a time: its class must have another.
+        int,
+        typer.Option("--labels", min=20, max=1730, metavar="N", help="Number of labels given."),
     ] = 50,
     force: Force = False,
 ) -> None:
-    """Map handwritten digits of which few are labeled.
+    """Show the library at work on handwritten digits.
 
     Compares CCDR, which uses the labels, with Laplacian eigenmaps and PCA, which do not: a picture
-    of the three maps, and the errors of the same simple heads on each, for the unlabeled digits
-    only. The data come with scikit-learn; nothing is downloaded.
+    with three maps, and the errors of simple classifiers on each embedding, for the unlabeled
+    digits only. The data come with scikit-learn; nothing is downloaded.
 
-    Files that an earlier demo left in the folder are replaced. Other files of the same name are
-    not, unless you pass --force.
+    Files of an earlier demo are replaced. Other files of the same name are not, unless you pass
+    --force.
     """
     picture, summary = out / PICTURE, out / SUMMARY
     overwrite = force or all(_is_own(path) for path in (picture, summary) if path.is_file())
@@ -66,39 +68,38 @@ def demo(
         with output.open(summary) as stream:
             stream.write((json.dumps(figures, indent=2) + "\n").encode())
     console.result(describe(figures))
-    console.result(f"\nPicture: {picture}\nThe same figures for machines: {summary}")
+    console.result(f"\nPicture: {picture}\nThe same figures as JSON: {summary}")
 
 
 def summarize(experiment: DigitsExperiment, seconds: float) -> dict[str, Any]:
     """Everything that the demo prints, as plain values."""
     import numpy as np
 
-    n_scored = experiment.n_scored
+    def scores(n_wrong: dict[str, int]) -> dict[str, Any]:
+        error = {head: count / experiment.n_scored for head, count in n_wrong.items()}
+        return {"n_wrong": n_wrong, "error": error}
+
     return {
         "made_by": SIGNATURE,
         "data": "scikit-learn's digits, 8 x 8 pixels",
-        "n_points": len(experiment.y),
+        "n_rows": len(experiment.y),
         "n_labeled": experiment.n_labeled,
-        "n_scored": n_scored,
+        "n_scored": experiment.n_scored,
         "seed": experiment.seed,
         "labeled_rows": np.flatnonzero(experiment.is_labeled).tolist(),
-        "n_components": experiment.maps[0].embedding.shape[1],
+        "n_components": experiment.embeddings[0].embedding.shape[1],
         "n_neighbors": experiment.n_neighbors,
-        "maps": [
+        "embeddings": [
             {
-                "method": panel.method,
-                "uses": panel.uses,
-                "n_wrong": panel.n_wrong,
-                "error": _shares(panel.n_wrong, n_scored),
-                "seconds": round(panel.seconds, 3),
-                "certificate": certificate_facts(panel.certificate),
+                "method": one.method,
+                "uses": one.uses,
+                **scores(one.n_wrong),
+                "seconds": round(one.seconds, 3),
+                "certificate": certificate_facts(one.certificate),
             }
-            for panel in experiment.maps
+            for one in experiment.embeddings
         ],
-        "without_map": {
-            "n_wrong": experiment.n_wrong_on_pixels,
-            "error": _shares(experiment.n_wrong_on_pixels, n_scored),
-        },
+        "pixels": scores(experiment.n_wrong_on_pixels),
         "picture": PICTURE,
         "graph_seconds": round(experiment.graph_seconds, 3),
         "total_seconds": round(seconds, 3),
@@ -108,52 +109,48 @@ def summarize(experiment: DigitsExperiment, seconds: float) -> dict[str, Any]:
 
 def describe(figures: dict[str, Any]) -> str:
     """The summary as text for people."""
-    maps, bare = figures["maps"], figures["without_map"]
-    heads = list(bare["error"])
-    lines = [
-        f"{figures['n_points']:,} handwritten digits, {figures['n_labeled']} of them labeled: "
-        f"spread evenly over the classes, drawn with seed {figures['seed']}.",
-        f"Each map has {figures['n_components']} coordinates; graphs join "
-        f"{figures['n_neighbors']} nearest neighbors.",
-        "",
-        f"Error on the {figures['n_scored']:,} unlabeled digits (labeled ones are not counted)",
-        "of two simple heads, fitted on the labeled digits' coordinates:",
-        "",
-        _table_row("map", heads, "seconds", "uses"),
-    ]
-    for row in maps:
-        lines.append(
+    rows, pixels = figures["embeddings"], figures["pixels"]["error"]
+    table = [
+        _table_row("embedding", pixels, "seconds", "uses"),
+        *(
             _table_row(row["method"], row["error"].values(), f"{row['seconds']:.2f}", row["uses"])
-        )
-    lines += [
-        _table_row("no map", bare["error"].values(), "", "pixels"),
-        "",
-        f"This is one draw of labels; --seed {figures['seed'] + 1} makes another.",
-        "",
-        "How good the solves are:",
+            for row in rows
+        ),
+        _table_row("none", pixels.values(), "", "pixels"),
     ]
-    lines += [
-        f"  {row['method']}: {row['certificate']['text']}" for row in maps if row["certificate"]
-    ]
-    lines += [
-        "",
-        f"{figures['total_seconds']:.1f} s in all, {figures['graph_seconds']:.2f} s of it for the "
-        "graph that the first two share.",
-        ", ".join(f"{name} {version}" for name, version in figures["versions"].items()),
-    ]
-    return "\n".join(lines)
+    return paragraphs(
+        [
+            f"{figures['n_rows']:,} handwritten digits, {figures['n_labeled']} of them labeled: "
+            f"the same number per class, drawn with seed {figures['seed']}.",
+            f"Each embedding has {figures['n_components']} coordinates; graphs have "
+            f"{figures['n_neighbors']} neighbors per row.",
+        ],
+        [
+            f"Error on the {figures['n_scored']:,} unlabeled digits, of two simple classifiers "
+            "fitted on the coordinates of the labeled digits:",
+        ],
+        table,
+        [f"This is one draw of labels; --seed {figures['seed'] + 1} gives another."],
+        ["How exactly the problems were solved:"]
+        + [
+            wrapped(f"{row['method']}: {row['certificate']['text']}", first="  ", later="    ")
+            for row in rows
+            if row["certificate"]
+        ],
+        [
+            f"Time: {figures['total_seconds']:.1f} s, {figures['graph_seconds']:.2f} s for the "
+            "graph that the first two share.",
+            ", ".join(f"{name} {version}" for name, version in figures["versions"].items()),
+        ],
+    )
 
 
 def _table_row(name: str, cells: Iterable[str | float], seconds: str, uses: str) -> str:
     texts = [cell if isinstance(cell, str) else f"{100 * cell:.1f} %" for cell in cells]
-    return f"  {name:<20}" + "".join(f"{text:>15}" for text in texts) + f"{seconds:>10}   {uses}"
-
-
-def _shares(n_wrong: dict[str, int], n_scored: int) -> dict[str, float]:
-    return {head: count / n_scored for head, count in n_wrong.items()}
+    return f"  {name:<20}" + "".join(f"{text:>15}" for text in texts) + f"{seconds:>9}  {uses}"
 
 
 def _is_own(path: Path) -> bool:
-    """Whether a demo wrote this file: both kinds carry its signature near their beginning."""
+    """Whether a demo wrote this file: both files have its signature near their beginning."""
     with path.open("rb") as stream:
         return SIGNATURE.encode() in stream.read(1000)

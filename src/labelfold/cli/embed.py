@@ -1,4 +1,4 @@
-"""`labelfold embed`: a map of the rows of a data file."""
+"""`labelfold embed`: coordinates of the rows of a data file, and a map of them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,12 @@ from typing import Any
 from labelfold.cli import reports
 from labelfold.cli.console import Console
 from labelfold.cli.methods import (
-    SCALES,
     check_needs,
-    check_option,
     embedders,
     find_method,
     make_estimator,
-    refusals_of,
-    scale_columns,
-    with_scaler,
+    prepare,
+    scikit_learn_errors,
 )
 from labelfold.cli.options import (
     Data,
@@ -43,30 +40,31 @@ def embed(
     wanted: OutputOptions,
     reading: DataOptions,
 ) -> None:
-    """Map the rows of a data file to a few coordinates.
+    """Compute a few coordinates for every row of a data file.
 
-    Labels may be missing for most rows. Methods that use them, and those that see none, are listed
-    below; 'labelfold compare' shows which of them suits the labels.
+    Neighbors stay close, and labeled rows of one class come together. Most rows may be unlabeled.
+    The methods are listed below; 'labelfold compare' shows which of them suits your labels.
 
-    The result has one line per row: its name (id) or number (row, the first is 1), its coordinates
-    (x1, x2, ...), and the label where one was given.
+    The result has one line per row: its name (id) or number (row, starting at 1), its coordinates
+    (x1, x2, ...), and its label if it has one.
 
     For example:
 
-      labelfold embed flowers.csv --labels kind -o map.csv --plot map.png
+      labelfold embed flowers.csv --labels kind -o xy.csv --plot map.png
 
-      labelfold embed flowers.csv --labels kind -o map.csv --plot map.html --save model.skops
+      labelfold embed flowers.csv --labels kind -o xy.csv --dims 5 --save model.skops
     """
     chosen = find_method(method, embedders())
-    check_option("--scale", options.scale, SCALES)
-    with Results(out, reading.files(data), wanted, pages=True) as results:
+    with Results(out, reading.files(*data), wanted, pages=True) as results:
         embedder = make_estimator(chosen, options, verbose=console.shows_progress)
         table = reading.read_labeled(console, data, labels)
         check_needs(chosen, table)
         results.check_map(table.n_rows)
+        from sklearn.pipeline import make_pipeline
+
         begin = time.perf_counter()
-        X, scaler = scale_columns(options.scale, table.X, options.seed)
-        with refusals_of(embedder):
+        X, preparation, prepared = prepare(table, options.scale)
+        with scikit_learn_errors(embedder):
             coordinates = embedder.fit_transform(X, table.labels)
         fit_seconds = time.perf_counter() - begin
         names = reports.row_column(table)
@@ -76,34 +74,34 @@ def embed(
             with console.step("picture"):
                 from labelfold.labels import PartialLabels
 
-                known = PartialLabels.from_optional_y(table.labels, n_samples=table.n_rows)
-                display = map_display(coordinates, known, embedder)
+                partial = PartialLabels.from_optional_y(table.labels, n_samples=table.n_rows)
+                display = map_display(coordinates, partial, embedder)
                 results.write_map(display, {"row": range(1, table.n_rows + 1), **names})
         if "verbose" in embedder.get_params():
-            embedder.set_params(verbose=0)  # a model does not remember who watched
-        results.write_model(with_scaler(scaler, embedder), table.feature_names)
+            embedder.set_params(verbose=0)  # progress is for this run, not for the saved model
+        results.write_model(make_pipeline(preparation, embedder), table.feature_names)
     facts = {
         "command": "embed",
         "data": reports.data_facts(table),
+        "columns": prepared.to_dict(),
         "method": method,
         "scale": options.scale,
         "n_components": coordinates.shape[1],
         **reports.estimator_facts(embedder),
         **results.end_facts(fit=fit_seconds),
     }
-    results.report(console, facts, describe(facts))
+    results.report(console, facts, describe(facts, show_columns=reading.show_columns))
 
 
-def describe(facts: dict[str, Any]) -> str:
+def describe(facts: dict[str, Any], *, show_columns: bool = False) -> str:
     """The facts as text for people."""
     n = reports.counted(facts["n_components"], "coordinate")
-    scaled = reports.describe_scale(facts["scale"])
-    lines = [
-        reports.describe_data(facts["data"]),
-        "",
-        f"Map by {facts['method']} ({facts['estimator']}): {n}{scaled}.",
-        *reports.describe_solve(facts),
-        "",
-        *reports.describe_end(facts),
-    ]
-    return "\n".join(lines)
+    return reports.paragraphs(
+        reports.describe_input(facts, show_columns=show_columns),
+        reports.describe_files(facts["files"]),
+        [
+            f"Embedding: {facts['method']} ({facts['estimator']}), {n} per row.",
+            *reports.describe_solve(facts),
+            *reports.describe_end(facts),
+        ],
+    )

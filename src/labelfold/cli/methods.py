@@ -1,39 +1,39 @@
-"""From the name of a method and its options to an estimator, and what scales its columns.
+"""From the name of a method and its options to an estimator, and from a table to its features.
 
-Methods are those that declare themselves (`labelfold.methods`); they are loaded when a command's
-help or its work needs them.
+Methods declare themselves (`labelfold.methods`); they are loaded when a command's help or its work
+needs them.
 """
 
 from __future__ import annotations
 
 import inspect
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperCommand
 
-from labelfold.cli.options import MethodOptions
+from labelfold.cli.options import MethodOptions, check_option
 from labelfold.exceptions import InputError
 from labelfold.methods import Method, declaration_of, known_methods
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from labelfold.cli.tables import Table
+    from labelfold.tables import ColumnReport, Table
 
 # Options for parameters that --set does not take.
 OWN_OPTIONS = {"random_state": "--seed", "n_jobs": "--jobs", "verbose": "-v"}
-SCALES = ("none", "standard", "quantile")
-MOST_QUANTILES = 1000
-KINDS = ("None", "bool", "int", "float", "str")  # in the order in which a text is tried
-TITLES = {
-    "None": "none",
-    "bool": "true or false",
-    "int": "a whole number",
-    "float": "a number",
-    "str": "text",
+# Parameters that have a better value for tables with few labels than the paper's.
+BETTER = {"laplacian": {"penalty": "auto"}}
+# What --set reads a text as, in the order in which it is tried: a title, and a function that raises
+# an error if it cannot be read.
+READERS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "None": ("none", lambda text: {"none": None}[text.lower()]),
+    "bool": ("true or false", lambda text: {"true": True, "false": False}[text.lower()]),
+    "int": ("a whole number", int),
+    "float": ("a number", float),
+    "str": ("text", str),
 }
 LABELS = {
     "needs": "; needs labels",
@@ -44,41 +44,36 @@ LABELS = {
 
 
 def embedders() -> dict[str, Method]:
-    """Return methods that map rows, new ones too, whatever labels there are."""
-    return {
-        name: one
-        for name, one in known_methods().items()
-        if one.declaration.embeds
-        and hasattr(one.estimator, "transform")
-        and (declaration_of(one.estimator) or one.declaration.labels == "ignores")
-    }
+    """Return methods that embed rows, new rows too, with or without labels."""
+
+    def is_wanted(method: Method) -> bool:
+        takes_unlabeled = declaration_of(method.estimator) or method.declaration.labels == "ignores"
+        extends = hasattr(method.estimator, "transform")
+        return method.declaration.embeds and extends and bool(takes_unlabeled)
+
+    return {name: one for name, one in known_methods().items() if is_wanted(one)}
 
 
 def classifying() -> dict[str, Method]:
-    """Return methods that label rows: the embedders with a head, and classifiers without a map."""
-    classifiers = {
-        name: one
-        for name, one in known_methods().items()
-        if one.declaration.classifies and not one.declaration.embeds
-    }
-    return {**embedders(), **classifiers}
+    """Return methods that label rows: embedders with a head, and other classifiers."""
+    known = known_methods()
+    others = [name for name, one in known.items() if one.declaration.produces == "classification"]
+    return embedders() | {name: known[name] for name in others}
 
 
 def compared() -> dict[str, Method]:
-    """Return methods that map rows to any number of coordinates."""
-    return {
-        name: one
-        for name, one in known_methods().items()
-        if one.declaration.embeds and "n_components" in one.parameters
-    }
+    """Return methods that embed rows in any number of coordinates."""
+    known = known_methods()
+    embeds = [name for name, one in known.items() if one.declaration.embeds]
+    return {name: known[name] for name in embeds if "n_components" in known[name].parameters}
 
 
 def listing(methods: Callable[[], Mapping[str, Method]]) -> type[TyperCommand]:
-    """Return a kind of command whose help ends with the methods, as they declare themselves."""
+    """Return a command class whose help ends with the methods and their purposes."""
 
     class CommandWithMethods(TyperCommand):
         def format_epilog(self, ctx: Any, formatter: Any) -> None:
-            """Write the names and purposes."""
+            """Write the list."""
             with formatter.section("Methods"):
                 formatter.write_dl([(name, _purpose(one)) for name, one in methods().items()])
             super().format_epilog(ctx, formatter)
@@ -91,36 +86,24 @@ def _purpose(method: Method) -> str:
     return method.declaration.purpose + LABELS[method.declaration.labels] + origin
 
 
-def check_option(option: str, value: str, choices: Iterable[str]) -> None:
-    """Refuse a value that is none of the choices."""
-    if value not in choices:
-        raise InputError(f"{option} {value} is unknown: choose from {', '.join(choices)}.")
-
-
 def find_method(name: str, known: Mapping[str, Method]) -> Method:
-    """Return the method of that name; an unknown one is refused."""
+    """Return the method of that name, or raise InputError."""
     check_option("--method", name, known)
     return known[name]
 
 
 def check_needs(method: Method, table: Table) -> None:
-    """Refuse a table of one row, or without labels where the method is nothing without them."""
+    """Raise InputError for a table of one row, or without the labels that the method needs."""
     if table.n_rows < 2:
-        raise InputError(f"{table.origin} has one row: a map needs more of them, add some.")
+        raise InputError(f"{table.origin} has only one row: an embedding needs at least two.")
     if method.declaration.labels == "needs" and not table.n_labeled:
-        raise InputError(
-            f"{table.origin}: --method {method.declaration.name} needs labels: name their column "
-            "with --labels, or a file with --labels-file."
-        )
+        raise _no_labels(table, f"--method {method.declaration.name}")
 
 
 def labels_of_classes(table: Table, what: str) -> NDArray[Any]:
-    """Return the labels; those that leave nothing to choose between are refused."""
+    """Return the labels, or raise InputError if they have fewer than two classes."""
     if table.labels is None:
-        raise InputError(
-            f"{table.origin}: {what} needs labels: name their column with --labels, or a file "
-            "with --labels-file."
-        )
+        raise _no_labels(table, what)
     counts = table.class_counts
     if len(counts) < 2:
         found = f"one class only, {next(iter(counts))!r}" if counts else "no label"
@@ -131,60 +114,51 @@ def labels_of_classes(table: Table, what: str) -> NDArray[Any]:
     return table.labels
 
 
+def _no_labels(table: Table, what: str) -> InputError:
+    return InputError(
+        f"{table.origin}: {what} needs labels: name their column with --labels, or a file with "
+        "--labels-file."
+    )
+
+
 def make_estimator(method: Method, options: MethodOptions, *, verbose: bool = False) -> Any:
-    """Return an unfitted estimator with the parameters that the options name.
+    """Return an unfitted estimator with the parameters that the options set.
 
-    Options of an estimator that maps by another one (a parameter `embedder`) are for that one.
-
-    Raises
-    ------
-    InputError
-        If the estimator has no such parameter, or the value is of another type.
+    If it has a parameter `embedder`, options such as --dims are parameters of that one.
     """
-    name = method.declaration.name
-    estimator = method.make()
+    name, estimator = method.declaration.name, method.make()
     if hasattr(estimator, "embedder"):
         from labelfold import CCDR
 
         estimator.set_params(embedder=CCDR())
     types = _parameter_types(estimator)
-    settable = {
-        parameter: declared
-        for parameter, declared in types.items()
+    settable = [
+        parameter
+        for parameter in types
         if parameter.rpartition("__")[2] not in OWN_OPTIONS and parameter != "embedder"
-    }
-    given = {
-        _own_parameter(method, parameter): (option, value)
-        for parameter, option, value in (
-            ("n_components", "--dims", options.dims),
-            ("n_neighbors", "--neighbors", options.neighbors),
-            ("beta", "--beta", options.beta),
-        )
-        if value is not None
-    }
+    ]
     chosen: dict[str, Any] = {}
-    for parameter, (option, value) in given.items():
-        if parameter not in types:
+    for option, parameter, text in _settings(method, options):
+        if parameter in OWN_OPTIONS:
+            raise InputError(f"{option}: use {OWN_OPTIONS[parameter]} instead.")
+        if parameter not in settable:
             raise InputError(
-                f"{option} has no meaning for --method {name}, whose parameters are "
-                f"{', '.join(settable)}: leave it out, or use --set."
+                f"{option}: --method {name} has no parameter {parameter}: choose from "
+                f"{', '.join(settable)}."
             )
-        chosen[parameter] = read_value(str(value), types[parameter], f"--method {name}: {option}")
-    for parameter, value in parse_settings(options.settings or (), settable, name).items():
         if parameter in chosen:
-            option = given[parameter][0]
-            raise InputError(f"--set {parameter} and {option} say the same: pass one of them.")
-        chosen[parameter] = value
+            raise InputError(f"{option} sets {parameter} a second time: pass it once.")
+        chosen[parameter] = read_value(text, types[parameter], option)
     common = {"random_state": options.seed, "n_jobs": options.jobs, "verbose": int(verbose)}
     chosen |= {key: value for key, value in common.items() if key in types}
-    return estimator.set_params(**chosen)
+    return estimator.set_params(**{**BETTER.get(name, {}), **chosen})
 
 
 @contextmanager
-def refusals_of(estimator: Any) -> Iterator[None]:
-    """Report what an estimator of scikit-learn refuses as bad input.
+def scikit_learn_errors(estimator: Any) -> Iterator[None]:
+    """Turn a ValueError of scikit-learn's estimator into an InputError.
 
-    It says so by a ValueError, which from an estimator of labelfold would be a fault.
+    In an estimator of labelfold, a ValueError that is not an InputError is a fault.
     """
     if declaration_of(estimator) is None:
         from labelfold.checks import input_errors
@@ -196,11 +170,27 @@ def refusals_of(estimator: Any) -> Iterator[None]:
 
 
 def dimension_to_choose(method: Method, options: MethodOptions) -> str | None:
-    """Return the parameter that holds the number of coordinates, None if an option sets it."""
+    """Return the parameter for the number of coordinates, None if an option sets it."""
     parameter = _own_parameter(method, "n_components")
-    named = [setting.partition("=")[0].strip() for setting in options.settings or ()]
-    has_none = "embedder" not in method.parameters and parameter not in method.parameters
-    return None if options.dims is not None or parameter in named or has_none else parameter
+    has_it = "embedder" in method.parameters or parameter in method.parameters
+    is_set = parameter in [name for _, name, _ in _settings(method, options)]
+    return parameter if has_it and not is_set else None
+
+
+def _settings(method: Method, options: MethodOptions) -> Iterator[tuple[str, str, str]]:
+    """Yield option, parameter and value of everything that sets a parameter."""
+    for option, parameter, value in (
+        ("--dims", "n_components", options.dims),
+        ("--neighbors", "n_neighbors", options.neighbors),
+        ("--beta", "beta", options.beta),
+    ):
+        if value is not None:
+            yield option, _own_parameter(method, parameter), str(value)
+    for setting in options.settings or ():
+        name, _, text = (part.strip() for part in setting.partition("="))
+        if not name or not text:
+            raise InputError(f"--set {setting!r} must be NAME=VALUE, such as n_neighbors=20.")
+        yield f"--set {name}", name, text
 
 
 def _own_parameter(method: Method, parameter: str) -> str:
@@ -220,93 +210,48 @@ def _parameter_types(estimator: Any) -> dict[str, str]:
     return types
 
 
-def parse_settings(
-    settings: Sequence[str], types: Mapping[str, str], method: str
-) -> dict[str, Any]:
-    """Read all NAME=VALUE of --set by the types of a method's parameters.
-
-    A type is an annotation such as "int | str", or "Any" where there is none.
-
-    Examples
-    --------
-    >>> from labelfold.cli.methods import parse_settings
-    >>> types = {"alpha": "float", "radius": "float | None", "weights": "Any"}
-    >>> parse_settings(["alpha=1", "radius=none", "weights=heat"], types, "lle")
-    {'alpha': 1.0, 'radius': None, 'weights': 'heat'}
-    """
-    values: dict[str, Any] = {}
-    for setting in settings:
-        name, sign, text = (part.strip() for part in setting.partition("="))
-        if not sign or not name or not text:
-            raise InputError(
-                f"--set {setting!r} must be NAME=VALUE, such as {next(iter(types))}=2."
-            )
-        if name in OWN_OPTIONS:
-            raise InputError(f"--set {name}: use {OWN_OPTIONS[name]} instead.")
-        if name not in types:
-            raise InputError(
-                f"--set {name}: --method {method} has no such parameter: choose from "
-                f"{', '.join(types)}."
-            )
-        if name in values:
-            raise InputError(f"--set {name} is given twice: pass it once.")
-        values[name] = read_value(text, types[name], f"--set {name}")
-    return values
-
-
 def read_value(text: str, declared: str, option: str) -> Any:
-    """Return the value that a text has as one of the declared types, the first that fits.
+    """Return a text as the first of the declared types that fits, or raise InputError.
 
-    `option` is what the message begins with if it fits none.
+    `option` begins the message.
     """
     parts = [part.strip() for part in declared.split("|")]
-    kinds = KINDS if "Any" in parts else [kind for kind in KINDS if kind in parts]
+    kinds = list(READERS) if "Any" in parts else [kind for kind in READERS if kind in parts]
     for kind in kinds:
-        found, value = _read_as(kind, text)
-        if found:
-            return value
-    titles = " or ".join(TITLES[kind] for kind in reversed(kinds))
+        with suppress(KeyError, ValueError):
+            return READERS[kind][1](text)
+    titles = " or ".join(READERS[kind][0] for kind in reversed(kinds))
     raise InputError(f"{option} {text!r} must be {titles}.")
 
 
-def _read_as(kind: str, text: str) -> tuple[bool, Any]:
-    """Return whether a text can be read as that type, and its value."""
-    word = text.lower()
-    if kind == "None":
-        return word == "none", None
-    if kind == "bool":
-        return word in ("true", "false"), word == "true"
-    if kind == "str":
-        return True, text
+def prepare(table: Table, scale: str) -> tuple[Any, Any, ColumnReport]:
+    """Return the features of a table as a matrix, the fitted preparation, and its report."""
+    import numpy as np
+
+    from labelfold.tables import TablePreparation
+
+    given = table.features
     try:
-        number = int(text) if kind == "int" else float(text)
-    except ValueError:
-        return False, None
-    return not math.isnan(number), number
+        if hasattr(given, "tocsr") or (isinstance(given, np.ndarray) and not np.isnan(given.min())):
+            return _scale_matrix(given, scale)
+        preparation = TablePreparation(scale=scale)
+        X = preparation.fit_transform(given, table.labels)
+    except InputError as error:
+        raise InputError(f"{table.origin}: {error}") from error
+    return X, preparation, preparation.report_
 
 
-def scale_columns(name: str, X: Any, seed: int) -> tuple[Any, Any]:
-    """Return the rows as --scale asks for them, and the fitted scaler or None."""
-    import scipy.sparse as sp
-    from sklearn.preprocessing import QuantileTransformer, StandardScaler
+def _scale_matrix(X: NDArray[Any], scale: str) -> tuple[Any, Any, ColumnReport]:
+    """Scale numbers without missing values, which need no other preparation."""
+    from labelfold.tables import AutoScaler, ColumnReport
+    from labelfold.tables.column_report import ColumnEntry
+    from labelfold.tables.scaling import SCALED
 
-    if name == "none":
-        return X, None
-    scaler = QuantileTransformer(
-        n_quantiles=min(MOST_QUANTILES, X.shape[0]),
-        output_distribution="normal",
-        random_state=seed,
-    )
-    if name == "standard":
-        # A sparse matrix without its zeros would be dense.
-        scaler = StandardScaler(with_mean=not sp.issparse(X))
-    return scaler.fit_transform(X), scaler
-
-
-def with_scaler(scaler: Any | None, estimator: Any) -> Any:
-    """Return a fitted estimator behind the fitted scaler, as one model."""
-    if scaler is None:
-        return estimator
-    from sklearn.pipeline import make_pipeline
-
-    return make_pipeline(scaler, estimator)
+    scaler = AutoScaler(scale)
+    scaled = scaler.fit_transform(X)
+    done = SCALED[scaler.method_]
+    names = (f"column {number + 1}" for number in range(X.shape[1]))
+    entries = tuple(ColumnEntry(name, "number", done, n_features=1) for name in names)
+    if hasattr(X, "tocsr"):  # one entry: a sparse matrix may have very many columns
+        entries = (ColumnEntry("matrix", "vector", done, n_features=X.shape[1]),)
+    return scaled, scaler, ColumnReport(entries, f"{done} ({scaler.reason_})")

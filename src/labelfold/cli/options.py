@@ -1,4 +1,4 @@
-"""Options that several commands share, declared once so that they read the same everywhere.
+"""Options that several commands share, declared once.
 
 `command` lets a function take them in groups: a parameter whose type is a dataclass of options
 stands for its fields, and one of type `Console` for -q and -v.
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -19,14 +19,30 @@ from labelfold.cli.console import Console
 from labelfold.exceptions import InputError
 
 if TYPE_CHECKING:
-    from labelfold.cli.tables import Table
+    from labelfold.tables import Table
+
+SCALES = ("auto", "none", "standard", "quantile")
+
+
+def check_option(option: str, value: str, choices: Iterable[str]) -> None:
+    """Raise InputError unless the value is one of the choices."""
+    if value not in choices:
+        raise InputError(f"{option} {value} is unknown: choose from {', '.join(choices)}.")
+
+
+def check_scale(value: str) -> str:
+    """Return the value of --scale if it is known."""
+    check_option("--scale", value, SCALES)
+    return value
+
 
 Data = Annotated[
-    str,
+    list[str],
     typer.Argument(
         metavar="DATA",
-        help="CSV, TSV, Parquet, NPY, NPZ, svmlight or idx file, also packed with gzip; - for "
-        "standard input.",
+        help="A CSV, TSV, Parquet, Arrow, JSON lines, Excel, NPY, NPZ, svmlight or idx file, also "
+        "compressed by gzip or zstd. Several files, or a pattern such as 'part-*.csv', are one "
+        "table; - is standard input.",
         show_default=False,
     ),
 ]
@@ -35,7 +51,7 @@ Labels = Annotated[
     typer.Option(
         "--labels",
         metavar="COLUMN",
-        help="Column of labels, by name or number; empty cells, NA, ? and -1 are unlabeled.",
+        help="Column of labels, by name or number. Empty cells, NA, ? and -1 mean unlabeled.",
     ),
 ]
 Method = Annotated[
@@ -45,13 +61,14 @@ Scale = Annotated[
     str,
     typer.Option(
         "--scale",
-        metavar="none|standard|quantile",
-        help="What is done to every column first: nothing, mean 0 and variance 1, or ranks made "
-        "normal. Scale where columns have different units or long tails.",
+        metavar="|".join(SCALES),
+        help="How numbers are scaled: auto decides by the columns (those that share a unit are "
+        "not scaled), standard means mean 0 and variance 1, quantile normal quantiles.",
+        callback=check_scale,
     ),
 ]
 Seed = Annotated[
-    int, typer.Option("--seed", metavar="N", min=0, help="Seed of whatever is drawn at random.")
+    int, typer.Option("--seed", metavar="N", min=0, help="Seed of everything drawn at random.")
 ]
 Out = Annotated[
     str,
@@ -59,16 +76,16 @@ Out = Annotated[
         "--out",
         "-o",
         metavar="FILE",
-        help="The result: .csv, .tsv, .parquet or .npz, also with .gz; - for CSV on standard "
-        "output.",
+        help="File of the result: .csv, .tsv, .parquet or .npz, also with .gz; - writes CSV to "
+        "standard output.",
         show_default=False,
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on stderr except errors.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors on stderr.")]
 Verbose = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Show progress even when stderr is no terminal.")
+    bool, typer.Option("--verbose", "-v", help="Show progress even if stderr is not a terminal.")
 ]
 
 
@@ -81,13 +98,15 @@ class ColumnOptions:
         typer.Option(
             "--features",
             metavar="COLUMN",
-            help="Columns to use: a name, a pattern such as 'pixel*', a number or a range 2-65; "
-            "may be given several times. By default all that hold numbers.",
+            help="Columns to use: a name, a pattern such as 'pixel*', a number, or a range such as "
+            "2-65. May be repeated. The default is all but the labels.",
         ),
     ] = None
     ignore: Annotated[
         list[str] | None,
-        typer.Option("--ignore", metavar="COLUMN", help="Columns to leave out, named likewise."),
+        typer.Option(
+            "--ignore", metavar="COLUMN", help="Columns to leave out, named as in --features."
+        ),
     ] = None
     id_column: Annotated[
         str | None,
@@ -97,86 +116,95 @@ class ColumnOptions:
         bool | None,
         typer.Option("--header/--no-header", help="Whether the first line names the columns."),
     ] = None
+    vectors: Annotated[
+        Path | None,
+        typer.Option(
+            "--vectors", metavar="FILE", help="NPY file of vectors, one per row of the table."
+        ),
+    ] = None
     format: Annotated[
         str | None,
-        typer.Option("--format", metavar="NAME", help="Format, where the name does not tell."),
+        typer.Option("--format", metavar="NAME", help="Format, if the file name does not say."),
     ] = None
     max_bytes: Annotated[
         int | None,
-        typer.Option("--max-bytes", metavar="N", min=1, help="Refuse to unpack more than this."),
+        typer.Option(
+            "--max-bytes", metavar="N", min=1, help="Largest size of a file after decompression."
+        ),
     ] = None
 
-    def read(self, console: Console, source: str, **more: Any) -> Table:
-        """Read a data file; `more` goes to `labelfold.cli.tables.read_table`."""
-        with console.step(f"reading {source}"):
-            from labelfold.cli.tables import DEFAULT_MAX_BYTES, read_table
+    def read(self, console: Console, sources: list[str], **more: Any) -> Table:
+        """Read data files as one table; `more` goes to `labelfold.tables.read`."""
+        with console.step(f"reading {', '.join(sources)}"):
+            from labelfold.tables import read
 
-            chosen = {
-                "features": self.features or None,
-                "ignore": self.ignore or (),
-                "id_column": self.id_column,
-                "header": self.header,
-                "format": self.format,
-                "max_bytes": self.max_bytes or DEFAULT_MAX_BYTES,
-            }
-            return read_table(source, **{**chosen, **more})
+            if self.max_bytes is not None:
+                more["max_bytes"] = self.max_bytes
+            return read(
+                sources,
+                features=self.features or None,
+                ignore=self.ignore or (),
+                id_column=self.id_column,
+                header=self.header,
+                vectors=self.vectors,
+                format=self.format,
+                **more,
+            )
 
     def read_new(
-        self, console: Console, source: str, names: list[str] | None, n_features: int | None
+        self, console: Console, sources: list[str], names: list[str] | None, n_features: int | None
     ) -> Table:
-        """Read rows for a fitted model.
+        """Read rows for a model that was fitted on these columns.
 
-        Parameters
-        ----------
-        console : Console
-            Shows the step.
-        source : str
-            The file, or "-".
-        names : list of str or None
-            Columns that the model was fitted on, which are taken in this order unless --features
-            or --ignore choose others. None takes all columns.
-        n_features : int or None
-            Number of columns that there must be.
-
-        Raises
-        ------
-        InputError
-            If a column is missing, or there are more or fewer.
+        They are taken in this order, unless --features or --ignore choose others; `names=None`
+        takes all columns.
         """
-        if names is None or self.features or self.ignore:
-            return self.read(console, source, n_features=n_features)
-        try:
-            table = self.read(console, source, features=names, n_features=n_features)
-        except InputError as error:
-            if "--features" in str(error):  # an option that nobody gave
-                error.add_note("New rows need the columns that the model was fitted on.")
-            raise
-        if table.feature_names != names:
-            # A name such as "3" is also a number, of whatever column stands there.
-            missing = next(name for name in names if name not in (table.feature_names or ()))
+        from labelfold.tables import as_table
+
+        table = self.read(console, sources, n_features=n_features)
+        if names is not None:
+            columns, is_matrix = as_table(table.features), table.feature_names is None
+            is_chosen = bool(self.features or self.ignore)
+            is_text = not is_matrix and not table.has_names
+            if (is_chosen or is_text) and columns.num_columns == len(names):
+                # In the order of the model's.
+                return replace(table, features=columns.rename_columns(names))
+            missing = [name for name in names if name not in columns.column_names]
+            if missing and not is_chosen:
+                raise InputError(
+                    f"{table.origin} has no column {missing[0]!r}, which the model was fitted on: "
+                    "add it, or name the columns to take with --features."
+                )
+            if not missing and not is_matrix:
+                return replace(table, features=columns.select(names))
+        if n_features is not None and table.n_features != n_features:
             raise InputError(
-                f"{table.origin} has no column {missing!r}, which the model was fitted on: add it, "
-                "or name the columns to take with --features."
+                f"{table.origin} has {table.n_features:,} columns and {n_features:,} are needed: "
+                "name them with --features, or leave some out with --ignore."
             )
         return table
 
 
 @dataclass(frozen=True)
 class DataOptions(ColumnOptions):
-    """How a data file is read that may have labels in another file."""
+    """How a data file with labels is read."""
 
     labels_file: Annotated[
         Path | None,
-        typer.Option("--labels-file", metavar="FILE", help="Labels in a file of their own."),
+        typer.Option("--labels-file", metavar="FILE", help="File of labels, one per row."),
     ] = None
+    show_columns: Annotated[
+        bool,
+        typer.Option("--columns", help="Print what every column was taken for and how it is used."),
+    ] = False
 
-    def read_labeled(self, console: Console, source: str, labels: str | None) -> Table:
-        """Read a data file with its labels."""
-        return self.read(console, source, labels=labels, labels_file=self.labels_file)
+    def read_labeled(self, console: Console, sources: list[str], labels: str | None) -> Table:
+        """Read data files with their labels."""
+        return self.read(console, sources, labels=labels, labels_file=self.labels_file)
 
     def files(self, *sources: str | None) -> tuple[str, ...]:
         """Return all files that are read, the sources first."""
-        found = [*sources, self.labels_file]
+        found = [*sources, self.labels_file, self.vectors]
         return tuple(str(name) for name in found if name is not None)
 
 
@@ -189,8 +217,8 @@ class MethodOptions:
         typer.Option(
             "--dims",
             metavar="N",
-            help="Number of coordinates, or auto where the method can choose it. More for a "
-            "classifier, 2 for a picture.",
+            help="Number of coordinates, or auto if the method can choose it: 2 for a map, more "
+            "for a classifier.",
         ),
     ] = None
     neighbors: Annotated[
@@ -199,8 +227,8 @@ class MethodOptions:
             "--neighbors",
             metavar="K",
             min=1,
-            help="Neighbors of every row in the graph; each method has its own default. More where "
-            "the graph falls into pieces, fewer where classes run together.",
+            help="Neighbors of each row in the graph; every method has its own default. Use more "
+            "if the graph is not connected, fewer if classes overlap.",
         ),
     ] = None
     beta: Annotated[
@@ -208,8 +236,8 @@ class MethodOptions:
         typer.Option(
             "--beta",
             metavar="B",
-            help="Weight of the geometry against the labels, for methods that have one. Small "
-            "(0.01) draws classes together, large (100) lets labels count for little.",
+            help="Weight of the geometry against the labels, for methods that have one: small "
+            "(0.01) pulls classes together, large (100) gives labels little influence.",
         ),
     ] = None
     settings: Annotated[
@@ -217,11 +245,11 @@ class MethodOptions:
         typer.Option(
             "--set",
             metavar="NAME=VALUE",
-            help="Any other parameter of the estimator, such as metric=cosine or weights=binary; "
-            "may be given several times. A wrong name prints those that there are.",
+            help="Any other parameter of the method, such as metric=cosine or weights=binary. May "
+            "be repeated. An unknown name lists all parameters.",
         ),
     ] = None
-    scale: Scale = "none"
+    scale: Scale = "auto"
     seed: Seed = 0
     jobs: Annotated[
         int | None,
@@ -242,33 +270,27 @@ class OutputOptions:
         typer.Option(
             "--plot",
             metavar="FILE",
-            help="Draw the map, classes in color: .png, .pdf, .svg, or .html for a page to search. "
-            "Of more than two coordinates, the plane that parts three or more classes.",
+            help="Draw a map with classes in color: .png, .pdf, .svg, or .html for a page to zoom "
+            "and search. More than two coordinates are drawn in the plane that best separates "
+            "three or more classes.",
         ),
     ] = None
     save: Annotated[
         Path | None,
         typer.Option(
-            "--save", metavar="FILE", help="Keep the model for 'labelfold transform', as .skops."
+            "--save", metavar="FILE", help="Save the model for 'labelfold transform' (.skops)."
         ),
     ] = None
     compact: Annotated[
         bool,
-        typer.Option("--compact", help="Keep only what new rows need: a smaller model file."),
+        typer.Option("--compact", help="Save only what new rows need: a smaller model file."),
     ] = False
     as_json: Json = False
     force: Force = False
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
-    """Return a function for typer, with single options in place of groups of them.
-
-    Parameters
-    ----------
-    function : callable
-        A command. A parameter whose type is a dataclass gets an object made of the options that
-        are its fields; one of type `Console` gets that of the command, with -q and -v set.
-    """
+    """Return a function for typer, with single options in place of groups of them."""
     types = get_type_hints(function, include_extras=True)
     single: list[inspect.Parameter] = []
     flags: list[inspect.Parameter] = []

@@ -1,11 +1,10 @@
-"""What a command leaves behind: files that appear whole, at the end of the work, or not at all.
+"""The files that a command writes: complete, at the end of its work, or not at all.
 
 Each file is written under a temporary name in its own folder, synchronized to disk, and renamed
-into place when all of them are complete. An error, Ctrl-C or a power cut before that leaves the old
-file, or none.
+when all of them are complete. An error, Ctrl-C or a power cut before that leaves the old file, or
+none.
 
-A table named "-" goes to standard output; what the command has to say about its work goes to the
-other of stdout and stderr.
+A table named "-" goes to standard output, and the summary then goes to stderr.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from labelfold.cli.console import Console
 from labelfold.cli.options import OutputOptions
 from labelfold.cli.reports import versions
 from labelfold.exceptions import InputError
-from labelfold.whole_file import synchronise, temporary_name
+from labelfold.whole_file import synchronize, temporary_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,38 +36,15 @@ if TYPE_CHECKING:
 
 STANDARD_STREAM = "-"
 PICTURES = ("png", "pdf", "svg")
-PAGE = "html"  # a map that can be searched; ".htm" is taken for the same
+PAGE = "html"  # a map that can be searched; ".htm" is the same
 
 
 class OutputFiles:
     """The files a command writes, as a context manager around its work.
 
-    Entering the block refuses files that exist and makes missing folders, so that a command fails
-    before its work rather than after. Leaving it without an error renames the files into place.
-
-    Parameters
-    ----------
-    *paths : Path
-        All files that the command may write. A symbolic link is followed.
-
-    overwrite : bool, default=False
-        Whether files that exist may be replaced.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from labelfold.cli.output import OutputFiles
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> path = Path(folder.name, "new", "map.csv")
-    >>> with OutputFiles(path) as output:
-    ...     with output.open(path) as stream:
-    ...         _ = stream.write(b"0.1,0.2")
-    ...     path.exists()
-    False
-    >>> path.read_bytes()
-    b'0.1,0.2'
-    >>> folder.cleanup()
+    Entering the block creates missing folders and raises an error for files that exist (unless
+    `overwrite`), before the work starts. Leaving it without an error renames the files into place.
+    Symbolic links are followed.
     """
 
     def __init__(self, *paths: Path, overwrite: bool = False) -> None:
@@ -82,7 +58,7 @@ class OutputFiles:
         if len(set(self._targets.values())) < self._n_paths:
             raise InputError("two outputs name the same file: give each its own name.")
         for path in self._targets:
-            self._refuse_unsuitable(path)
+            self._check_target(path)
         try:
             for path, target in self._targets.items():
                 self._make_folder(target.parent)
@@ -95,7 +71,7 @@ class OutputFiles:
 
     @contextmanager
     def open(self, path: Path) -> Iterator[IO[bytes]]:
-        """A stream whose bytes become the file at `path` when the outer block ends."""
+        """Return a stream whose bytes become the file at `path` when the outer block ends."""
         target = self._targets[path]
         temporary = temporary_name(target)
         self._temporaries[path] = temporary
@@ -115,7 +91,7 @@ class OutputFiles:
         kept: list[str] = []
         try:
             for path, temporary in list(self._temporaries.items()):
-                self._refuse_unsuitable(path)
+                self._check_target(path)
                 target = self._targets[path]
                 if target.exists():
                     shutil.copymode(target, temporary)
@@ -128,9 +104,9 @@ class OutputFiles:
             raise
         self._new_folders.clear()
         for folder in {target.parent for target in self._targets.values()}:
-            synchronise(folder)
+            synchronize(folder)
 
-    def _refuse_unsuitable(self, path: Path) -> None:
+    def _check_target(self, path: Path) -> None:
         target = self._targets[path]
         if target.is_dir():
             raise IsADirectoryError(f"{path} is a folder: name a file in it.")
@@ -149,12 +125,12 @@ class OutputFiles:
         self._new_folders.append(folder)
 
     def _discard(self) -> None:
-        """Remove what was not renamed, and the folders made for it."""
+        """Remove files that were not renamed, and the folders created for them."""
         for temporary in self._temporaries.values():
             temporary.unlink(missing_ok=True)
         self._temporaries.clear()
         for folder in reversed(self._new_folders):
-            # It stays if it holds something by now.
+            # A folder that is no longer empty stays.
             with contextlib.suppress(OSError):
                 folder.rmdir()
         self._new_folders.clear()
@@ -163,21 +139,10 @@ class OutputFiles:
 class Results:
     """A table, and perhaps a picture and a model, as a context manager around a command's work.
 
-    Entering the block refuses names that cannot be written, so that a command fails before its
-    work. Leaving it without an error puts all files in place, and only then writes a table for
-    standard output.
-
-    Parameters
-    ----------
-    table : str or None
-        File of the table, or "-".
-    inputs : tuple of str
-        Files that the command reads, which it must not replace; a map is of the first.
-    wanted : OutputOptions
-        The other files, if they are wanted, whether files that exist may be replaced, and whether
-        the report is JSON rather than text.
-    pages : bool, default=False
-        Whether the picture may be a page.
+    Entering the block raises an error for names that cannot be written, before the work starts.
+    Leaving it without an error renames all files into place, and only then writes a table to
+    standard output. `inputs` are the files that the command reads and must not replace; `pages`
+    says whether the picture may be an HTML page.
     """
 
     def __init__(
@@ -204,15 +169,9 @@ class Results:
         files = (self._table, self.picture, self.model)
         self._paths = [path for path in files if path is not None]
         self._output = OutputFiles(*self._paths, overwrite=wanted.force)
+        self._is_stdout = table == STANDARD_STREAM
+        self._is_page = self.picture is not None and _ending(self.picture) == PAGE
         self._start = time.perf_counter()
-
-    @property
-    def _is_stdout(self) -> bool:
-        return self.files["table"] == STANDARD_STREAM
-
-    @property
-    def _is_page(self) -> bool:
-        return self.picture is not None and _ending(self.picture) == PAGE
 
     def __enter__(self) -> Self:
         self._check()
@@ -222,14 +181,14 @@ class Results:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         self._output.__exit__(kind, error, trace)
         if error is None and self._columns is not None:
-            from labelfold.cli.tables import write_table
+            from labelfold.cli.writing import write_table
 
-            write_table(sys.stdout.buffer, self._columns, format="csv")
+            write_table(sys.stdout.buffer, self._columns)
             sys.stdout.buffer.flush()
 
     def write_table(self, columns: Mapping[str, Any]) -> None:
-        """Write the table, if it is wanted; see `labelfold.cli.tables.write_table`."""
-        from labelfold.cli.tables import write_table
+        """Write the table, if it is wanted."""
+        from labelfold.cli.writing import write_table
 
         if self._is_stdout:
             self._columns = columns
@@ -238,18 +197,18 @@ class Results:
                 write_table(stream, columns, name=self._table)
 
     def check_map(self, n_rows: int) -> None:
-        """Refuse a page of too many rows before the work that it takes to map them."""
+        """Raise InputError for a page of too many rows, before they are embedded."""
         if self._is_page:
             from labelfold.plotting.interactive_map import MAX_POINTS
 
             if n_rows > MAX_POINTS:
                 raise InputError(
-                    f"{self.picture}: a page holds {MAX_POINTS:,} rows and there are {n_rows:,}: "
-                    "write .png, or map a random part of the rows."
+                    f"{self.picture}: a page holds at most {MAX_POINTS:,} rows, got {n_rows:,}: "
+                    "write .png, or draw a random sample of the rows."
                 )
 
     def write_map(self, display: EmbeddingDisplay, columns: Mapping[str, Any]) -> None:
-        """Write a map as its ending says; a page tells the columns of each row."""
+        """Write a map as a picture, or as a page that shows the columns of each row."""
         if not self._is_page:
             figure = new_figure(8.0, 6.5)
             display.plot(ax=figure.subplots())
@@ -269,7 +228,7 @@ class Results:
                 figure.savefig(stream, format=_ending(self.picture))
 
     def write_model(self, estimator: Any, names: list[str] | None) -> None:
-        """Write a fitted estimator and the names of its features, if it is wanted."""
+        """Write a fitted estimator and the names of its columns, if it is wanted."""
         if self.model is None:
             return
         from labelfold import save
@@ -281,7 +240,7 @@ class Results:
                 shutil.copyfileobj(saved, stream)
 
     def end_facts(self, **seconds: float) -> dict[str, Any]:
-        """Return what ends every report: files, times of steps and in all, and versions."""
+        """Return the end of every report: files, times of steps and in total, versions."""
         seconds["total"] = time.perf_counter() - self._start
         return {
             "files": self.files,
@@ -290,7 +249,7 @@ class Results:
         }
 
     def report(self, console: Console, facts: dict[str, Any], text: str) -> None:
-        """Say what was done, after the block: facts for machines, or text for people."""
+        """Print what was done, after the block: facts for programs, or text for people."""
         if self._wanted.as_json:
             console.result(json.dumps(facts, indent=2, allow_nan=False))
         elif self._is_stdout:
@@ -302,18 +261,12 @@ class Results:
         if self._is_stdout and self._wanted.as_json:
             raise InputError("-o - and --json both write to standard output: name a file with -o.")
         if self._table is not None:
-            from labelfold.cli.tables import output_format
+            from labelfold.cli.writing import output_format
 
-            if output_format(self._table) == "npy":
-                raise InputError(
-                    f"{self._table}: an NPY file holds a matrix alone, without names and labels: "
-                    "write .csv, .parquet or .npz."
-                )
+            output_format(self._table)
         if self.picture is not None and _ending(self.picture) not in self._endings:
             endings = ", ".join("." + known for known in self._endings)
-            raise InputError(
-                f"{self.picture}: the ending of a picture is one of {endings}: choose one."
-            )
+            raise InputError(f"{self.picture} must end with one of {endings}.")
         if self._is_page and importlib.util.find_spec("bokeh") is None:
             raise InputError(
                 f'{self.picture}: a page needs bokeh: pip install "labelfold[html]", or write '
@@ -326,7 +279,7 @@ class Results:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure without pyplot: a command has no window, whatever the backend."""
+    """Return an empty figure, without pyplot: a command has no window."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), dpi=150, layout="constrained")
@@ -335,7 +288,7 @@ def new_figure(width: float, height: float) -> Figure:
 def map_display(
     coordinates: Any, labels: PartialLabels, embedder: Any, **answers: Any
 ) -> EmbeddingDisplay:
-    """Return a map, ready to be drawn; `answers` are those of a classifier."""
+    """Return a map, ready to be drawn; `answers` are a classifier's predictions."""
     from labelfold.plotting import EmbeddingDisplay
     from labelfold.plotting.map_view import telling_components
 

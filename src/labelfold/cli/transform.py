@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from labelfold.cli import reports
 from labelfold.cli.console import Console
-from labelfold.cli.methods import refusals_of
+from labelfold.cli.methods import scikit_learn_errors
 from labelfold.cli.options import ColumnOptions, Force, Json, Out, OutputOptions, command
 from labelfold.cli.output import Results
-from labelfold.cli.reports import counted, describe_end, row_column
 from labelfold.exceptions import InputError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
+
+    from labelfold.tables import Table
 
 
 @command
@@ -29,59 +31,59 @@ def transform(
         Path,
         typer.Argument(
             metavar="MODEL",
-            help="A file of --save, or of labelfold.save in Python.",
+            help="A model that --save wrote, or labelfold.save in Python.",
             show_default=False,
         ),
     ],
     new: Annotated[
-        str,
+        list[str],
         typer.Argument(
             metavar="NEW",
-            help="New rows, in any format that 'labelfold embed' reads; - for standard input.",
+            help="New rows, in any format that 'labelfold embed' reads; - is standard input.",
             show_default=False,
         ),
     ],
     out: Out,
-    spread: Annotated[
+    std: Annotated[
         bool,
         typer.Option(
-            "--spread",
-            help="For a map by --method resampled: how far the subsamples' maps are apart at a "
-            "row, in a column of that name. Rows of large spread are placed badly.",
+            "--std",
+            help="For --method resampled: add a column that says how much the embeddings of the "
+            "subsamples differ at each row. Coordinates with a large std are uncertain.",
         ),
     ] = False,
     as_json: Json = False,
     reading: ColumnOptions,
     force: Force = False,
 ) -> None:
-    """Put new rows on a saved map, or label them with a saved classifier.
+    """Embed or label new rows with a saved model.
 
-    Every new row is treated by itself, and no label is asked for. The columns that the model was
-    fitted on are found by their names, in whatever order, and others are ignored. A model without
-    names takes the columns as they stand; for a file without names choose them with --features.
-    Opening a model runs no code from it; a damaged one is refused.
+    Each new row is computed by itself, without a label. The columns that the model was fitted on
+    are found by name, in any order; others are ignored. A model without names takes the columns in
+    their order; in a file without names, choose them with --features. Opening a model runs no code
+    from it; a damaged file is refused.
 
-    The result has one line per row: its name (id) or number (row, the first is 1); the coordinates
-    (x1, x2, ...) of a model by 'labelfold embed'; the label and the confidence, which is the
-    probability that the classifier gives to that label, of one by 'labelfold classify'.
+    The result has one line per row: its name (id) or number (row, starting at 1); the coordinates
+    (x1, x2, ...) from a model of 'labelfold embed'; the label and the confidence, which is the
+    probability of that label, from a model of 'labelfold classify'.
 
     For example:
 
-      labelfold transform model.skops more.csv -o more-map.csv
+      labelfold transform model.skops more.csv -o more-xy.csv
 
       cat more.csv | labelfold transform model.skops - -o -
     """
     wanted = OutputOptions(as_json=as_json, force=force)
-    with Results(out, (str(model), new), wanted) as results:
+    with Results(out, (str(model), *new), wanted) as results:
         with console.step(f"opening {model}"):
-            estimator, names = open_model(model, spread=spread)
+            estimator, names = open_model(model, std=std)
         n_features = getattr(estimator, "n_features_in_", None)
         table = reading.read_new(console, new, names, n_features)
         begin = time.perf_counter()
-        with console.step("new rows"), refusals_of(last_step(estimator)):
-            answers = answer(estimator, table.X, spread=spread)
+        with console.step("new rows"), scikit_learn_errors(last_step(estimator)):
+            answers = answer(estimator, table, std=std)
         seconds = time.perf_counter() - begin
-        results.write_table({**row_column(table), **answers})
+        results.write_table({**reports.row_column(table), **answers})
     facts = {
         "command": "transform",
         "model": {
@@ -98,21 +100,8 @@ def transform(
     results.report(console, facts, describe(facts))
 
 
-def open_model(path: Path, *, spread: bool) -> tuple[Any, list[str] | None]:
-    """Open a saved model that maps or labels new rows.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    spread : bool
-        Whether it must tell a spread as well.
-
-    Returns
-    -------
-    estimator, names : estimator, list of str or None
-        It, and the names of the columns it was fitted on, if they are known.
-    """
+def open_model(path: Path, *, std: bool) -> tuple[Any, list[str] | None]:
+    """Return a saved model for new rows, and the names of its columns, if they are known."""
     from labelfold import ResampledEmbedding, load
     from labelfold.persistence.model_file import read_feature_names
 
@@ -120,12 +109,12 @@ def open_model(path: Path, *, spread: bool) -> tuple[Any, list[str] | None]:
     kind = type(last_step(estimator)).__name__
     if not hasattr(estimator, "transform") and not _is_classifier(estimator):
         raise InputError(
-            f"{path} holds a {kind}, which neither maps nor labels new rows: give a model by "
-            "'labelfold embed --save' or 'labelfold classify --save'."
+            f"{path} holds a {kind}, which neither embeds nor labels new rows: use a model that "
+            "'labelfold embed --save' or 'labelfold classify --save' wrote."
         )
-    if spread and not isinstance(last_step(estimator), ResampledEmbedding):
+    if std and not isinstance(last_step(estimator), ResampledEmbedding):
         raise InputError(
-            f"{path} holds a {kind}, which has no --spread: make the map with --method resampled."
+            f"{path} holds a {kind}, which has no --std: fit it with --method resampled."
         )
     names = read_feature_names(path)
     if names is None and hasattr(estimator, "feature_names_in_"):
@@ -133,34 +122,20 @@ def open_model(path: Path, *, spread: bool) -> tuple[Any, list[str] | None]:
     return estimator, names
 
 
-def answer(estimator: Any, X: Any, *, spread: bool = False) -> dict[str, Any]:
-    """Return what a fitted model says of new rows.
-
-    Parameters
-    ----------
-    estimator : estimator
-        As `open_model` returns it.
-    X : matrix
-        The rows.
-    spread : bool, default=False
-        Whether to ask a `ResampledEmbedding` for its spread.
-
-    Returns
-    -------
-    dict of str to ndarray
-        "x" and "spread" of a map, "label" and "confidence" of a classifier.
-    """
+def answer(estimator: Any, table: Table, *, std: bool = False) -> dict[str, Any]:
+    """Return "x" and "std" from an embedder, "label" and "confidence" from a classifier."""
     import numpy as np
 
+    X = features_for(estimator, table)
     columns: dict[str, Any] = {}
     with warnings.catch_warnings():
-        # They were found by name, but an array does not carry them.
+        # Columns were found by name, but an array has no names.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
-        if spread:
-            # A pipeline's transform does not hand the parameter on.
+        if std:
+            # A pipeline's transform does not pass the parameter on.
             before = X if last_step(estimator) is estimator else estimator[:-1].transform(X)
-            x, distances = last_step(estimator).transform(before, return_spread=True)
-            columns = {"x": x, "spread": distances}
+            x, distances = last_step(estimator).transform(before, return_std=True)
+            columns = {"x": x, "std": distances}
         elif hasattr(estimator, "transform"):
             x = estimator.transform(X)  # scalers alone keep sparse rows sparse
             columns["x"] = np.asarray(x.toarray() if hasattr(x, "toarray") else x)
@@ -175,22 +150,53 @@ def answer(estimator: Any, X: Any, *, spread: bool = False) -> dict[str, Any]:
 
 
 def confidences(
-    distributions: NDArray[np.float64], classes: ArrayLike, named: ArrayLike
+    distributions: NDArray[np.float64], classes: ArrayLike, predicted: ArrayLike
 ) -> NDArray[np.float64]:
-    """Return the probability that each row's distribution gives to the class it was named.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from labelfold.cli.transform import confidences
-    >>> confidences(np.array([[0.75, 0.25], [0.5, 0.5]]), ["a", "b"], ["b", "a"])
-    array([0.25, 0.5 ])
-    """
+    """Return the probability that each row's distribution gives to its predicted class."""
     import numpy as np
 
     position = {value: k for k, value in enumerate(np.asarray(classes).tolist())}
-    codes = [position[value] for value in np.asarray(named).tolist()]
+    codes = [position[value] for value in np.asarray(predicted).tolist()]
     return np.asarray(distributions[np.arange(len(codes)), codes])
+
+
+def features_for(estimator: Any, table: Table) -> Any:
+    """Return the rows as a table, or as a matrix if the model was fitted on one."""
+    if _takes_tables(estimator) or table.feature_names is None:
+        return table.features
+    import numpy as np
+    import pyarrow as pa
+
+    from labelfold.tables.frames import get_column, is_vector, to_array
+
+    parts = []
+    for name in table.feature_names:
+        column = get_column(table.features, name)
+        if is_vector(column.type):
+            column = to_array(column)
+        else:
+            kind = column.type
+            if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or kind == pa.bool_()):
+                raise InputError(
+                    f"{table.origin}: column {name!r} holds {kind}, but the model needs numbers: "
+                    "fit it on the table with 'labelfold embed' or 'labelfold classify'."
+                )
+            column = column.cast(pa.float64()).to_numpy(zero_copy_only=False).reshape(-1, 1)
+        for row in np.flatnonzero(np.isnan(column).any(axis=1))[:1].tolist():
+            raise InputError(
+                f"{table.origin}: row {row + 1}, column {name!r}: a missing value, but the model "
+                "needs numbers: fill it in, or leave out the row."
+            )
+        parts.append(column)
+    return np.hstack(parts)
+
+
+def _takes_tables(estimator: Any) -> bool:
+    from sklearn.pipeline import Pipeline
+
+    from labelfold.tables import TablePreparation
+
+    return isinstance(estimator, Pipeline) and isinstance(estimator[0], TablePreparation)
 
 
 def last_step(estimator: Any) -> Any:
@@ -203,14 +209,18 @@ def last_step(estimator: Any) -> Any:
 def describe(facts: dict[str, Any]) -> str:
     """The facts as text for people."""
     model, data, n = facts["model"], facts["data"], facts["n_components"]
-    given = [] if n is None else [counted(n, "coordinate")]
+    given = [] if n is None else [reports.counted(n, "coordinate")]
     given += [title for title in facts["columns"] if title != "x"]
-    lines = [
-        f"{model['file']}: {model['estimator']} of {counted(model['n_features'], 'feature')}.",
-        f"{data['file']}: {counted(data['n_rows'], 'row')}, each with {' and '.join(given)}.",
-        *describe_end(facts),
-    ]
-    return "\n".join(lines)
+    columns = reports.counted(model["n_features"], "column")
+    rows = reports.counted(data["n_rows"], "row")
+    return reports.paragraphs(
+        [
+            f"{model['file']}: {model['estimator']} of {columns}.",
+            f"{data['file']}: {rows}, each with {' and '.join(given)}.",
+        ],
+        reports.describe_files(facts["files"]),
+        reports.describe_end(facts),
+    )
 
 
 def _is_classifier(estimator: Any) -> bool:

@@ -11,7 +11,7 @@ middle line starts at the origin and runs out in two arms, each the other's imag
 A goes through half circles of radius 1/2, 3/2, 5/2, ... that end at 1, -2, 3, ... on the x axis, so
 upper half circles share the center (1/2, 0), lower ones (-1/2, 0), and neighboring turns are 1
 apart everywhere. The outline runs at width / 2 to both sides of the middle line, with a half circle
-around each end. All pieces are arcs, so arc length is known exactly. One side, from the middle of
+around each end. It consists of arcs, so arc length is known exactly. One side, from the middle of
 the cap of arm A to the middle of the cap of arm B, is half of the outline; the other half is its
 image under x -> -x.
 """
@@ -33,9 +33,9 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 
-# One more than full double precision takes: the start of `angle_at_length` is at most 31 % off (at
-# length 2), and every step of Newton's method about squares that.
-_NEWTON_STEPS = 5
+# One more than double precision needs: `angle_at_length` starts at most 31 % off (at length 2), and
+# every step of Newton's method about squares that.
+NEWTON_STEPS = 5
 
 
 def length_at_angle(angle: FloatArray) -> FloatArray:
@@ -51,33 +51,28 @@ def angle_at_length(length: FloatArray) -> FloatArray:
     above Newton's method falls monotonically onto it.
     """
     angle = np.minimum(length, np.sqrt(2.0 * length))
-    for _ in range(_NEWTON_STEPS):
+    for _ in range(NEWTON_STEPS):
         angle = angle - (length_at_angle(angle) - length) / np.hypot(1.0, angle)
     return angle
 
 
 def points_at_angle(angle: FloatArray) -> FloatArray:
-    """Points of the plane, one row an angle."""
+    """Points of the plane, one row per angle."""
     return np.column_stack([angle * np.cos(angle), angle * np.sin(angle)])
 
 
 @dataclass(frozen=True)
 class ArcChain:
-    """Circular arcs that follow one another, centers on the x axis, run from start by sweep."""
+    """Consecutive circular arcs with centers on the x axis, each from angle start by sweep."""
 
     center: FloatArray
     radius: FloatArray
     start: FloatArray
     sweep: FloatArray
 
-    @property
-    def ends(self) -> FloatArray:
-        """Arc length from the start of the chain to the end of each arc."""
-        return np.cumsum(self.radius * np.abs(self.sweep))
-
     def points(self, arc_length: FloatArray) -> FloatArray:
         """Points at the given arc lengths from the start of the chain, one row each."""
-        ends = self.ends
+        ends = np.cumsum(self.radius * np.abs(self.sweep))
         arc = np.minimum(np.searchsorted(ends, arc_length, side="right"), len(ends) - 1)
         before_end = (ends[arc] - arc_length) / self.radius[arc]
         angle = self.start[arc] + self.sweep[arc] - np.sign(self.sweep[arc]) * before_end
@@ -117,7 +112,7 @@ def _left_side(n_half_turns: int, width: float) -> ArcChain:
 
 
 def _sign(turn: int) -> int:
-    """Say on which side of the origin arm A ends its half turn: 1, -2, 3, ..."""
+    """Side of the origin on which arm A ends its half turn: 1, -2, 3, ..."""
     return 1 if turn % 2 else -1
 
 

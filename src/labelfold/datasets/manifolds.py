@@ -1,13 +1,16 @@
 """Points on known manifolds: from a number of samples to points, classes and true coordinates.
 
-Every generator draws the coordinates uniformly in arc length or area, so that the density of the
-points says nothing about the classes, and returns `(X, y, coordinates)` with one row a point.
+Every generator draws the coordinates uniformly in arc length or area, so that density says nothing
+about the classes, and returns `(X, y, coordinates)` with one row per point.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Literal
+
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from labelfold.checks import check_integer, check_real
@@ -18,16 +21,16 @@ from labelfold.datasets.curves import (
     outline_points,
     points_at_angle,
 )
-from labelfold.datasets.patterns import Grid, Pattern, label_points
+from labelfold.exceptions import InputError
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+Pattern = Literal["bands", "checkerboard", "random"] | Callable[[FloatArray], ArrayLike]
 RandomState = int | np.random.RandomState | None
 
 ROLL_ANGLES = (1.5 * np.pi, 4.5 * np.pi)
 
-# Here the two spirals' starts are as far apart as their turns are, pi.
-SPIRAL_START = 0.5 * np.pi
+SPIRAL_START = 0.5 * np.pi  # where the two spirals are as far apart as their turns, pi
 
 
 def make_swiss_roll(
@@ -50,30 +53,23 @@ def make_swiss_roll(
     ----------
     n_samples : int, default=1500
         Number of points.
-
     pattern : {"bands", "checkerboard", "random"} or callable, default="bands"
         - "bands": equal bands along the roll, classes taking turns with arc length;
         - "checkerboard": `n_bands` x `n_rows` equal cells, classes taking turns both ways;
         - "random": each label drawn independently, all classes equally likely;
-        - a function that takes `coordinates` and returns one class 0, 1, 2, ... a row; `n_classes`
-          has no effect then.
-
+        - a function that takes `coordinates` and returns a class 0, 1, 2, ... for each row;
+          `n_classes` has no effect then.
     n_classes : int, default=2
         Number of classes.
-
     n_bands : int, default=6
         Number of bands, or of the checkerboard's cells, along the roll.
-
     n_rows : int, default=2
         Number of the checkerboard's cells along the height.
-
     height : float, default=21.0
         Extent of the roll along its axis.
-
     noise : float, default=0.0
         Standard deviation of the Gaussian noise added to every feature. The classes are those of
         the points before the noise.
-
     random_state : int, RandomState instance or None, default=None
         Pass an int for the same points in every call. `coordinates` and the noise of a seed do
         not depend on the pattern.
@@ -82,10 +78,8 @@ def make_swiss_roll(
     -------
     X : ndarray of shape (n_samples, 3)
         The points, the roll's axis in the second column.
-
     y : ndarray of shape (n_samples,)
         The classes.
-
     coordinates : ndarray of shape (n_samples, 2)
         Arc length from the inner edge of the roll, and height.
 
@@ -128,8 +122,19 @@ def make_swiss_roll(
     spiral = points_at_angle(angle_at_length(inner + coordinates[:, 0]))
     roll = np.column_stack([spiral[:, 0], coordinates[:, 1], spiral[:, 1]])
     X = _with_noise(roll, noise, rng)
-    grid = Grid(length=float(outer - inner), height=height, n_bands=n_bands, n_rows=n_rows)
-    y = label_points(coordinates, grid=grid, pattern=pattern, n_classes=n_classes, rng=rng)
+    if callable(pattern):
+        y = _check_classes(pattern(coordinates), n_samples)
+    elif pattern == "random":
+        y = rng.randint(n_classes, size=n_samples, dtype=np.int64)
+    elif pattern == "bands":
+        y = _alternate(coordinates / [outer - inner, height], (n_bands, 1), n_classes)
+    elif pattern == "checkerboard":
+        y = _alternate(coordinates / [outer - inner, height], (n_bands, n_rows), n_classes)
+    else:
+        raise InputError(
+            f"pattern={pattern!r} is unknown: give 'bands', 'checkerboard', 'random' or a function "
+            "that takes the coordinates and returns one class per row."
+        )
     return X, y, coordinates
 
 
@@ -149,13 +154,10 @@ def make_intertwined_curves(
     ----------
     n_samples : int, default=1000
         Number of points; each curve gets half of them, the first one more when it is odd.
-
     n_turns : float, default=1.5
         Number of turns of each curve.
-
     noise : float, default=0.0
         Standard deviation of the Gaussian noise added to every feature.
-
     random_state : int, RandomState instance or None, default=None
         Pass an int for the same points in every call.
 
@@ -163,10 +165,8 @@ def make_intertwined_curves(
     -------
     X : ndarray of shape (n_samples, 2)
         The points.
-
     y : ndarray of shape (n_samples,)
         The curve of each point, 0 or 1.
-
     coordinates : ndarray of shape (n_samples, 1)
         Arc length from the inner end of the curve.
 
@@ -213,16 +213,12 @@ def make_closed_curve(
     ----------
     n_samples : int, default=500
         Number of points.
-
     n_half_turns : int, default=2
         Number of half turns of each of the ribbon's two arms; 1 gives the outline of an S.
-
     width : float, default=0.5
         Width of the ribbon, between 0 and 1; the next turn of the ribbon is 1 - `width` away.
-
     noise : float, default=0.0
         Standard deviation of the Gaussian noise added to every feature.
-
     random_state : int, RandomState instance or None, default=None
         Pass an int for the same points in every call.
 
@@ -230,16 +226,14 @@ def make_closed_curve(
     -------
     X : ndarray of shape (n_samples, 2)
         The points.
-
     y : ndarray of shape (n_samples,)
         The classes, 0 on the first half of the curve and 1 on the second.
-
     coordinates : ndarray of shape (n_samples, 1)
         Arc length along the curve; the curve closes at 2 pi `n_half_turns` ** 2 + pi `width`.
 
     References
     ----------
-    .. [1] M. Belkin and P. Niyogi, "Using manifold structure for partially labelled
+    .. [1] M. Belkin and P. Niyogi, "Using manifold structure for partially labeled
        classification", NIPS 2002.
 
     Examples
@@ -270,22 +264,18 @@ def make_concentric_circles(
     noise: float = 0.0,
     random_state: RandomState = None,
 ) -> tuple[FloatArray, IntArray, FloatArray]:
-    """Draw points uniformly in angle from circles around the origin, one circle a class.
+    """Draw points uniformly in angle from circles around the origin, one circle per class.
 
     Parameters
     ----------
     n_samples : int, default=1000
         Number of points; class sizes differ by at most one, the inner circles being the larger.
-
     n_classes : int, default=2
         Number of circles.
-
     gap : float, default=1.0
         Distance between neighboring circles; the innermost has radius 1.
-
     noise : float, default=0.0
         Standard deviation of the Gaussian noise added to every feature.
-
     random_state : int, RandomState instance or None, default=None
         Pass an int for the same points in every call.
 
@@ -293,10 +283,8 @@ def make_concentric_circles(
     -------
     X : ndarray of shape (n_samples, 2)
         The points.
-
     y : ndarray of shape (n_samples,)
         The circle of each point, 0 being the innermost.
-
     coordinates : ndarray of shape (n_samples, 2)
         Angle in [0, 2 pi), and radius.
 
@@ -329,9 +317,41 @@ def _check_noise(noise: float) -> None:
 
 
 def _with_noise(points: FloatArray, noise: float, rng: np.random.RandomState) -> FloatArray:
-    # Drawn even when the noise is 0, so that whatever is drawn next does not depend on its size.
+    # Drawn even for noise 0, so that later draws do not depend on its size.
     return points + noise * rng.standard_normal(points.shape)
 
 
 def _balanced_classes(n_samples: int, n_classes: int, rng: np.random.RandomState) -> IntArray:
     return rng.permutation(np.arange(n_samples, dtype=np.int64) % n_classes)
+
+
+def _alternate(shares: FloatArray, n_cells: tuple[int, int], n_classes: int) -> IntArray:
+    """Return classes that take turns along both sides of the unit square, cut into equal cells."""
+    n_shown = sum(n_cells) - 1
+    if n_shown < n_classes:
+        raise InputError(
+            f"n_classes={n_classes} is more than the {n_shown} classes that n_bands={n_cells[0]} "
+            f"by n_rows={n_cells[1]} cells can show: raise n_bands or lower n_classes."
+        )
+    cells = np.floor(shares * n_cells).astype(np.int64)
+    return np.clip(cells, 0, np.array(n_cells) - 1).sum(axis=1) % n_classes
+
+
+def _check_classes(classes: ArrayLike, n_points: int) -> IntArray:
+    y = np.asarray(classes)
+    if y.shape != (n_points,):
+        raise InputError(
+            f"pattern returned an array of shape {y.shape} for {n_points} points: it must return "
+            f"one class per row, shape ({n_points},)."
+        )
+    if y.dtype.kind not in "biu":
+        raise InputError(
+            f"pattern returned values of type {y.dtype}: it must return integers or booleans, "
+            "for instance by .astype(int)."
+        )
+    if y.min() < 0:
+        raise InputError(
+            f"pattern returned class {y.min()}: classes must be 0, 1, 2, ...; hide labels "
+            "afterwards, since every generated point has a class."
+        )
+    return y.astype(np.int64)

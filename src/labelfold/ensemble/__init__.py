@@ -1,6 +1,6 @@
-"""Many maps of few points in place of one map of many."""
+"""Several embeddings of few rows in place of one of many."""
 
 from labelfold.ensemble.resampled_embedding import ResampledEmbedding
-from labelfold.ensemble.subsamples import Motion, align
+from labelfold.ensemble.subsamples import SimilarityTransform, align
 
-__all__ = ["Motion", "ResampledEmbedding", "align"]
+__all__ = ["ResampledEmbedding", "SimilarityTransform", "align"]

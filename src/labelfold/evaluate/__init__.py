@@ -1,4 +1,4 @@
-"""Honest figures for maps and classifiers when labels are few: splits, searches, quality.
+"""Honest figures for embeddings and classifiers when labels are few: splits, searches, quality.
 
 Names are imported on first use (PEP 562), so that a splitter does not load classifiers or pictures.
 """
@@ -32,22 +32,22 @@ __all__ = [
 ]
 
 _HOMES = {
-    "labelfold.evaluate.comparison": ("Comparison", "FitRecord", "MethodSummary", "compare"),
-    "labelfold.evaluate.permutation": ("PermutedLabelBaseline", "permuted_label_baseline"),
-    "labelfold.evaluate.quality": ("continuity", "knn_error", "trustworthiness"),
-    "labelfold.evaluate.search": ("TransductiveSearchCV",),
-    "labelfold.evaluate.splits": ("LabeledKFold", "draw_labeled"),
-    "labelfold.intervals": ("student_interval", "wilson_interval"),
+    "evaluate.comparison": ("Comparison", "FitRecord", "MethodSummary", "compare"),
+    "evaluate.permutation": ("PermutedLabelBaseline", "permuted_label_baseline"),
+    "evaluate.quality": ("continuity", "knn_error", "trustworthiness"),
+    "evaluate.search": ("TransductiveSearchCV",),
+    "evaluate.splits": ("LabeledKFold", "draw_labeled"),
+    "intervals": ("student_interval", "wilson_interval"),
 }
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'labelfold.evaluate' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
+    for home, names in _HOMES.items():
+        if name in names:
+            value = getattr(importlib.import_module(f"labelfold.{home}"), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module 'labelfold.evaluate' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

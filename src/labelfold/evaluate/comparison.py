@@ -1,9 +1,8 @@
-"""Any set of embedders on the same points, labels and splits, in one table.
+"""Any set of embedders on the same rows, labels and splits, in one table.
 
-For every method, dimension and split the labels of one fold are hidden, the points are embedded, a
-head is fitted on the labels that are left, and its answers for the fold are scored: one record for
-each fit, one summary for each method and dimension. What a method cannot do stands in the table
-with the reason.
+For every method, dimension and split the labels of one fold are hidden, the rows are embedded, a
+head is fitted on the labels that are left, and its classes of the fold are scored: one record per
+fit, one summary per method and dimension. If a method cannot do something, the table says why.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import product
-from numbers import Integral
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -21,16 +19,18 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils import check_consistent_length
 from sklearn.utils.metaestimators import _safe_split
 
+from labelfold.checks import check_choice, seed_from
 from labelfold.classify import ManifoldClassifier
 from labelfold.classify.heads import make_head
 from labelfold.classify.manifold_classifier import as_array, embed
-from labelfold.evaluate.splits import LabeledKFold, hold_out
+from labelfold.evaluate.splits import as_splits, hide_rows, hold_out
 from labelfold.exceptions import InputError
 from labelfold.intervals import LEVEL, student_interval, wilson_interval
-from labelfold.labels import PartialLabels, hide_labels
+from labelfold.labels import PartialLabels
+from labelfold.labels.transduction import class_frequencies
 from labelfold.methods import known_methods
 from labelfold.progress import show_progress
 
@@ -47,7 +47,7 @@ PROTOCOLS = ("transductive", "inductive")
 def compare(
     X: Any,
     y: ArrayLike,
-    methods: Mapping[str, Any] | None = None,
+    methods: Mapping[str, Any] | Sequence[str] | None = None,
     *,
     head: Any = "knn",
     dims: Sequence[int] = (2,),
@@ -62,27 +62,29 @@ def compare(
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Points.
+        Rows.
     y : array-like of shape (n_samples,)
-        Labels; -1, None, NaN and pandas.NA are unlabelled. Rows without a label are embedded and
+        Labels; -1, None, NaN and pandas.NA are unlabeled. Rows without a label are embedded and
         never scored.
-    methods : dict of str to transformer, default=None
-        Names and embedders, of this library or scikit-learn's, also pipelines; ``n_components``,
-        in a pipeline that of the last step, is set to each of ``dims``. None takes every
-        declared embedder that is quick (see :mod:`labelfold.methods`) and scikit-learn's PCA, LDA,
-        Isomap and LLE, the last two with 12 neighbors.
+    methods : dict of str to transformer, or sequence of str, default=None
+        Names and embedders, of this library or scikit-learn's, also pipelines; or the short names
+        of methods, such as ``["ccdr", "pca"]``. ``n_components``, in a pipeline that of the last
+        step, is set to each of ``dims``. None takes every declared embedder that is quick (see
+        :mod:`labelfold.methods`) and scikit-learn's PCA, LDA, Isomap and LLE, the last two with 12
+        neighbors.
     head : {"linear", "knn"} or classifier, default="knn"
-        What names classes in every map, as for :class:`ManifoldClassifier`.
+        Classifies in every embedding, as for :class:`ManifoldClassifier`.
     dims : sequence of int, default=(2,)
-        Dimensions of the maps.
+        Dimensions of the embeddings.
     protocol : {"transductive", "inductive"}, default="transductive"
         "transductive" embeds all rows, with the labels of one fold hidden. "inductive" fits on the
-        other rows alone and maps the fold by ``transform``.
+        other rows alone and embeds the fold by ``transform``.
     cv : int, splitter or iterable of (train, test), default=5
         Number of folds of :class:`LabeledKFold`, shuffled, or any splits: the labels of test rows
         are hidden, and all other rows are trained on.
     random_state : int, RandomState instance or None, default=None
-        Fixes the folds, and every ``random_state`` of methods and head that is None.
+        Pass an int for the same folds in every call, and for a seed in every ``random_state`` of
+        methods and head that is None.
     n_jobs : int, default=None
         Number of processes; results do not depend on it, times do.
     verbose : int, default=0
@@ -91,31 +93,31 @@ def compare(
     Returns
     -------
     Comparison
-        A row for each method, dimension and split, a summary, a table by ``print``, a picture by
+        One record per method, dimension and split, a summary, a table by ``print``, a picture by
         ``plot()``.
 
     See Also
     --------
     TransductiveSearchCV : Chooses parameters of one method.
-    permuted_label_baseline : Tells whether there is anything to learn.
+    permuted_label_baseline : Tests whether there is anything to learn.
 
     Notes
     -----
     Labels reach a method as in :class:`ManifoldClassifier`: those that take partial labels get
     them; those that need a complete y, such as ``LinearDiscriminantAnalysis``, are fitted on the
-    labelled rows and map the rest by ``transform``; all others see none. In the transductive
-    protocol a method needs no ``transform`` of its own, as scikit-learn's ``MDS`` and ``TSNE``.
+    labeled rows and embed the rest by ``transform``; all others see none. The transductive protocol
+    needs no ``transform``: scikit-learn's ``MDS`` and ``TSNE`` have none.
 
-    Nothing that a method cannot do is raised: a fit that fails, a dimension that it does not
-    have, a protocol that needs what it lacks are records with a reason. Wrong arguments are.
+    A fit that fails, a dimension that a method does not have or a protocol that needs what it lacks
+    is a record with a reason; the others go on. Wrong arguments raise, and an interrupt (Ctrl-C)
+    stops the comparison.
 
     Folds share training rows, so the intervals are a guide and not a test. Parameters of methods
-    are taken as they are: a comparison of tuned methods wants each tuned without the labels that
-    are scored here.
+    are taken as they are: to compare tuned methods, tune each without the labels scored here.
 
-    Every map is fitted anew for every split and dimension: the cost is that of all the fits.
+    Every method is fitted once per split and dimension: the cost is that of all the fits.
 
-    Times are those of the embedding, without the head. For times to compare use one process.
+    Times are those of the embedding, without the head. To compare times use one process.
 
     Examples
     --------
@@ -138,22 +140,21 @@ def compare(
     """
     labels = PartialLabels.some_from_y(y)
     check_consistent_length(X, y)
-    methods = _default_methods() if methods is None else _check_methods(methods)
+    embedders = _check_methods(methods)
     dims = _check_dims(dims)
-    if protocol not in PROTOCOLS:
-        raise InputError(f"protocol={protocol!r} is unknown: use one of {PROTOCOLS}.")
-    make_head(head, labels.n_labeled)  # a wrong one is refused before the work begins
-    seed = None
-    if random_state is not None:
-        seed = int(check_random_state(random_state).randint(2**31 - 1))
-    if cv is None or isinstance(cv, Integral):
-        cv = LabeledKFold(5 if cv is None else int(cv), shuffle=True, random_state=seed)
-    folds = _check_folds(hold_out(cv, X, y))
-    trials = list(product(methods, dims, range(len(folds))))
+    check_choice("protocol", protocol, PROTOCOLS)
+    make_head(head, labels.n_labeled)  # raises for a wrong one before the work begins
+    seed = None if random_state is None else seed_from(random_state)
+    folds = hold_out(as_splits(cv, shuffle=True, random_state=seed), X, y)
+    if not folds or not all(len(rows) for rows in folds):
+        raise InputError(
+            "cv gives no split, or one that holds out no row: there is nothing to score."
+        )
+    trials = list(product(embedders, dims, range(len(folds))))
     work = (
         delayed(_try)(
             (name, dimension, split),
-            _prepared(methods[name], seed),
+            _prepared(embedders[name], seed),
             head if isinstance(head, str) else _prepared(head, seed),
             X,
             y,
@@ -173,7 +174,7 @@ def compare(
         tuple(records),
         protocol,
         head if isinstance(head, str) else type(head).__name__,
-        chance=1 - float(np.bincount(labels.codes[labels.mask]).max() / labels.n_labeled),
+        chance=1 - float(class_frequencies(labels).max()),
     )
 
 
@@ -186,12 +187,12 @@ class FitRecord:
     method : str
         Name of the method.
     dimension : int
-        Dimension of the map.
+        Dimension of the embedding.
     split : int
         Number of the split.
     status : {"ok", "unsuitable", "failed"}
-        Whether there is a result; "unsuitable" where the method cannot do what was asked, "failed"
-        where an exception was raised.
+        Whether there is a result; "unsuitable" if the method cannot do what was asked, "failed" if
+        it raised an exception.
     error : float
         Share of the rows with hidden labels that got another class; NaN without a result.
     n_scored : int
@@ -221,11 +222,11 @@ class MethodSummary:
     method : str
         Name of the method.
     dimension : int
-        Dimension of the map.
+        Dimension of the embedding.
     status : {"ok", "partly", "unsuitable", "failed"}
-        "partly" where some splits have a result and some have none.
+        "partly" if some splits have a result and some have none.
     error : float
-        Mean error over the splits that have a result; NaN where none has.
+        Mean error over the splits that have a result; NaN if none has.
     low, high : float
         Ends of the 80 % interval, within 0 and 1; NaN without a result.
     n_splits : int
@@ -254,13 +255,13 @@ class Comparison:
     Parameters
     ----------
     records : tuple of FitRecord
-        One row for each method, dimension and split, in this order.
+        One per method, dimension and split, in this order.
     protocol : {"transductive", "inductive"}
         Whether the scored rows were in the fit, without their labels.
     head : str
         Name of the head.
     chance : float
-        Error of always naming the largest class.
+        Error of always predicting the largest class.
     """
 
     records: tuple[FitRecord, ...] = field(repr=False)
@@ -269,13 +270,13 @@ class Comparison:
     chance: float
 
     def summary(self) -> list[MethodSummary]:
-        """Return one row for each method and dimension, in the order in which they were given.
+        """Return one summary per method and dimension, in the order given.
 
         Returns
         -------
         list of MethodSummary
-            With several splits the interval is Student's for the mean over splits, with one it is
-            Wilson's for the rows that were scored. ``pandas.DataFrame`` takes the list as it is.
+            The interval is Student's for the mean over several splits, and Wilson's for the scored
+            rows of a single one. ``pandas.DataFrame`` takes the list as it is.
         """
         groups: dict[tuple[str, int], list[FitRecord]] = {}
         for record in self.records:
@@ -288,13 +289,13 @@ class Comparison:
         Returns
         -------
         pandas.DataFrame
-            One row for each record, one column for each of its fields.
+            One row per record, one column per field.
         """
         try:
             import pandas as pd
         except ImportError as error:
             raise ImportError(
-                "to_frame needs pandas: pip install 'labelfold[io]', or use records as they are."
+                "to_frame needs pandas: pip install 'labelfold[app]', or use records as they are."
             ) from error
         return pd.DataFrame([asdict(record) for record in self.records])
 
@@ -311,9 +312,8 @@ class Comparison:
         Returns
         -------
         ComparisonDisplay
-            The display, drawn, with `ax_` and `figure_`. Upright strokes, or those on bars, are
-            80 % intervals; the dashed line, where in reach, is the error of always naming the
-            largest class.
+            The display, drawn, with `ax_` and `figure_`. Vertical strokes are 80 % intervals; the
+            dashed line, if in view, is the error of always predicting the largest class.
         """
         from labelfold.plotting.comparison_display import ComparisonDisplay
 
@@ -345,32 +345,35 @@ class _UnsuitableError(Exception):
     """What a method cannot do by its nature, with the reason."""
 
 
-def _default_methods() -> dict[str, Any]:
-    return {
-        name: method.make()
-        for name, method in known_methods().items()
-        if method.declaration.embeds
-        and method.declaration.quick
-        and "n_components" in method.parameters
-    }
-
-
 def _check_methods(methods: Any) -> dict[str, Any]:
+    """Return embedders by name; the quick ones with a dimension for None."""
+    known = {name: one for name, one in known_methods().items() if one.declaration.embeds}
+    if methods is None:
+        quick = {name: one for name, one in known.items() if one.declaration.quick}
+        return {name: one.make() for name, one in quick.items() if "n_components" in one.parameters}
+    if isinstance(methods, Sequence) and not isinstance(methods, str):
+        methods = dict(zip(methods, methods, strict=True))
     if not isinstance(methods, Mapping) or not methods:
         raise TypeError(
-            f"methods={methods!r} must be a dict of names and embedders, such as "
-            "{'PCA': PCA(), 'CCDR': CCDR()}."
+            f"methods={methods!r} must be a list of short names, such as ['pca', 'ccdr'], or a "
+            "dict of names and embedders, such as {'PCA': PCA(), 'CCDR': CCDR()}."
         )
+    embedders = {}
     for name, method in methods.items():
         if not isinstance(name, str):
             raise TypeError(f"The name {name!r} of a method must be text.")
+        if isinstance(method, str):
+            if method not in known:
+                raise InputError(f"Method {method!r} is unknown: use one of {tuple(known)}.")
+            method = known[method].make()
         is_estimator = hasattr(method, "get_params") and hasattr(method, "fit_transform")
         if isinstance(method, type) or not is_estimator:
             raise TypeError(
-                f"Method {name!r} is no embedder: give an estimator with fit_transform, such as "
-                f"PCA(), got {method!r}."
+                f"Method {name!r} is not an embedder: give an estimator with fit_transform, such "
+                f"as PCA(), got {method!r}."
             )
-    return dict(methods)
+        embedders[name] = method
+    return embedders
 
 
 def _check_dims(dims: Any) -> tuple[int, ...]:
@@ -379,14 +382,6 @@ def _check_dims(dims: Any) -> tuple[int, ...]:
     if not values or not whole or min(values) < 1:
         raise InputError(f"dims={dims!r} must be positive integers, such as (2, 5, 10).")
     return tuple(dict.fromkeys(int(d) for d in values))
-
-
-def _check_folds(folds: list[NDArray[np.intp]]) -> list[NDArray[np.intp]]:
-    if not folds or not all(len(rows) for rows in folds):
-        raise InputError(
-            "cv gives no split, or one that holds out no row: there is nothing to score."
-        )
-    return folds
 
 
 def _prepared(estimator: Any, seed: int | None) -> Any:
@@ -411,21 +406,16 @@ def _try(
     rows: NDArray[np.intp],
     protocol: str,
 ) -> FitRecord:
-    """Return the record of one fit, whatever becomes of it."""
+    """Return the record of one fit, also of one that fails."""
     status, error, seconds, reason = "ok", np.nan, np.nan, ""
     try:
-        embedder = _with_dimension(method, trial[1])
-        model = ManifoldClassifier(embedder, head=head)
-        answer = _answer_new if protocol == "inductive" else _answer_all
-        answers, seconds = answer(model, trial[1], X, y, rows)
-        error = float(np.mean(answers != PartialLabels.from_y(y).at(rows)))
+        model = ManifoldClassifier(_with_dimension(method, trial[1]), head=head)
+        error, seconds = _score(model, trial[1], X, y, rows, protocol == "inductive")
     except _UnsuitableError as unsuitable:
         status, reason = "unsuitable", str(unsuitable)
-    except Exception as failure:  # a method may fail in any way, and the others are to go on
+    except Exception as failure:  # a method may fail in any way, and the others go on
         message = (str(failure).strip() or "no message").splitlines()[0]
         status, reason = "failed", f"{type(failure).__name__}: {message}"
-    if status != "ok":
-        seconds = np.nan
     return FitRecord(*trial, status, error, len(rows), seconds, reason)
 
 
@@ -438,44 +428,29 @@ def _with_dimension(method: Any, dimension: int) -> Any:
     return method.set_params(**{name: dimension})
 
 
-def _answer_all(
-    model: ManifoldClassifier, dimension: int, X: Any, y: ArrayLike, rows: NDArray[np.intp]
-) -> tuple[NDArray[Any], float]:
-    """Embed all rows, with some labels hidden; return what the head says of these, and the time."""
-    y = _without(y, rows)
-    embedder, embedding, seconds = _embed(model, dimension, X, y)
-    return model.fit_head(embedder, embedding, y).transduction_[rows], seconds
-
-
-def _answer_new(
-    model: ManifoldClassifier, dimension: int, X: Any, y: ArrayLike, rows: NDArray[np.intp]
-) -> tuple[NDArray[Any], float]:
-    """Embed the other rows alone; return what the head says of some as new points, and the time."""
-    if not hasattr(model.embedder, "transform"):
-        raise _UnsuitableError(
-            f"{type(model.embedder).__name__} has no transform for new points: use "
-            "protocol='transductive'."
-        )
-    y = _without(y, rows)
-    others = np.setdiff1d(np.arange(len(y)), rows)
-    X_fit, y_fit = _safe_split(model, X, y, others)
-    X_new, _ = _safe_split(model, X, y, rows, others)
-    embedder, embedding, seconds = _embed(model, dimension, X_fit, y_fit)
-    return model.fit_head(embedder, embedding, y_fit).predict(X_new), seconds
-
-
-def _without(y: ArrayLike, rows: NDArray[np.intp]) -> NDArray[Any]:
-    kept = PartialLabels.from_y(y).mask.copy()
-    kept[rows] = False
-    return hide_labels(y, kept)
-
-
-def _embed(
-    model: ManifoldClassifier, dimension: int, X: Any, y: NDArray[Any]
-) -> tuple[Any, Any, float]:
-    """Return the fitted embedder, its map of all rows and the time in seconds."""
+def _score(
+    model: ManifoldClassifier,
+    dimension: int,
+    X: Any,
+    y: ArrayLike,
+    rows: NDArray[np.intp],
+    inductive: bool,
+) -> tuple[float, float]:
+    """Return the error on some rows' hidden labels, and the seconds that the embedding took."""
+    embedder = model.embedder
+    truth = PartialLabels.from_y(y).at(rows)
+    y = hide_rows(y, rows)
+    X_new = None
+    if inductive:
+        if not hasattr(embedder, "transform"):
+            raise _UnsuitableError(
+                f"{type(embedder).__name__} has no transform for new rows: use "
+                "protocol='transductive'."
+            )
+        others = np.setdiff1d(np.arange(len(y)), rows)
+        X_new, _ = _safe_split(model, X, y, rows, others)
+        X, y = _safe_split(model, X, y, others)
     labels = PartialLabels.some_from_y(y)
-    embedder = model.make_embedder(labels)
     start = perf_counter()
     embedding = as_array(embed(embedder, X, y, labels))
     seconds = perf_counter() - start
@@ -483,35 +458,30 @@ def _embed(
         raise _UnsuitableError(
             f"{type(embedder).__name__} gave {embedding.shape[1]} coordinates and not {dimension}."
         )
-    return embedder, embedding, seconds
+    model.fit_head(embedder, embedding, y)
+    predicted = model.predict(X_new) if inductive else model.transduction_[rows]
+    return float(np.mean(predicted != truth)), seconds
 
 
 def _summarize(records: Sequence[FitRecord]) -> MethodSummary:
     scored = [record for record in records if record.status == "ok"]
     others = [record for record in records if record.status != "ok"]
-    status = "ok" if not others else "partly" if scored else others[0].status
-    error, low, high = _interval(scored)
+    error = low = high = seconds = np.nan
+    if scored:
+        errors = [record.error for record in scored]
+        error = math.fsum(errors) / len(errors)
+        one_split = len(scored) == 1
+        ends = wilson_interval(error, scored[0].n_scored) if one_split else student_interval(errors)
+        low, high = max(0.0, ends[0]), min(1.0, ends[1])
+        seconds = float(np.median([record.seconds for record in scored]))
     return MethodSummary(
         records[0].method,
         records[0].dimension,
-        status,
+        "ok" if not others else "partly" if scored else others[0].status,
         error,
         low,
         high,
         n_splits=len(scored),
-        seconds=float(np.median([record.seconds for record in scored])) if scored else np.nan,
+        seconds=seconds,
         reason=others[0].reason if others else "",
     )
-
-
-def _interval(scored: Sequence[FitRecord]) -> tuple[float, float, float]:
-    """Return the mean error and its interval: Student's over splits, Wilson's for a single one."""
-    n = len(scored)
-    if n == 0:
-        return np.nan, np.nan, np.nan
-    errors = [record.error for record in scored]
-    mean = math.fsum(errors) / n
-    if n == 1:
-        return mean, *wilson_interval(mean, scored[0].n_scored)
-    low, high = student_interval(errors)
-    return mean, max(0.0, low), min(1.0, high)

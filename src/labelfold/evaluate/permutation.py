@@ -1,9 +1,8 @@
 """How much separation labels alone create, measured by shuffling them.
 
-A map that saw the labels separates them, whatever they are: with small beta CCDR draws even random
-classes apart. Shuffled labels tell what such a picture is worth. They hold no information about the
-points, so the separation that their map shows comes from having seen them, and the error on hidden
-labels is that of guessing.
+An embedding that saw the labels separates any labels: with small beta CCDR draws even random
+classes apart. Shuffled labels hold no information about the rows, so any separation in their
+embedding comes from having seen them, and the error on hidden labels is that of guessing.
 """
 
 from __future__ import annotations
@@ -18,12 +17,13 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, check_random_state
 
+from labelfold.checks import check_integer
 from labelfold.evaluate.quality import knn_error
 from labelfold.evaluate.shared_fits import build_graphs, fit_together
-from labelfold.evaluate.splits import LabeledKFold, hold_out
-from labelfold.exceptions import InputError
+from labelfold.evaluate.splits import as_splits, hide_rows, hold_out
 from labelfold.graph import NeighborGraph
-from labelfold.labels import PartialLabels, hide_labels
+from labelfold.labels import PartialLabels
+from labelfold.labels.transduction import class_frequencies
 
 __all__ = ["PermutedLabelBaseline", "permuted_label_baseline"]
 
@@ -32,30 +32,30 @@ LEVEL = 0.05  # of the test
 
 @dataclass(frozen=True, eq=False)
 class PermutedLabelBaseline:
-    """Errors with the labels as given and with labels shuffled among the labelled rows.
+    """Errors with the labels as given and with labels shuffled among the labeled rows.
 
     Parameters
     ----------
-    map_error : float
-        Leave-one-out error of nearest neighbours among the labelled points of a map that saw all
-        their labels. Small for any labels if the map follows them.
+    embedding_error : float
+        Leave-one-out error of nearest neighbors among the labeled rows of an embedding that saw all
+        their labels. Small for any labels if the embedding follows them.
     hidden_error : float
-        Error on labels that were hidden from the map and the head.
-    permuted_map_errors, permuted_hidden_errors : ndarray of shape (n_permutations,)
+        Error on labels hidden from embedder and head.
+    permuted_embedding_errors, permuted_hidden_errors : ndarray of shape (n_permutations,)
         The same for shuffled labels.
     chance : float
         Error of always naming the largest class.
     """
 
-    map_error: float
+    embedding_error: float
     hidden_error: float
-    permuted_map_errors: NDArray[np.float64] = field(repr=False)
+    permuted_embedding_errors: NDArray[np.float64] = field(repr=False)
     permuted_hidden_errors: NDArray[np.float64] = field(repr=False)
     chance: float
 
     @property
     def p_value(self) -> float:
-        """Probability of a hidden error as small as this if labels had nothing to do with points.
+        """Probability of a hidden error as small as this if labels did not depend on the rows.
 
         The share of shuffles whose hidden error is no larger, the given labels counted among them.
         """
@@ -64,7 +64,7 @@ class PermutedLabelBaseline:
 
     @property
     def has_signal(self) -> bool:
-        """Whether hidden labels are told better than shuffled ones, at the level of 5 %."""
+        """Whether hidden labels are predicted better than shuffled ones, at the level of 5 %."""
         return self.p_value <= LEVEL
 
     def __str__(self) -> str:
@@ -72,8 +72,8 @@ class PermutedLabelBaseline:
             f"{'Signal' if self.has_signal else 'No signal'}: error on hidden labels "
             f"{self.hidden_error:.1%}, with shuffled labels "
             f"{self.permuted_hidden_errors.mean():.1%} (p = {self.p_value:.2g}), by guessing "
-            f"{self.chance:.1%}; error on labels that the map saw {self.map_error:.1%}, shuffled "
-            f"{self.permuted_map_errors.mean():.1%}."
+            f"{self.chance:.1%}; error on labels that the embedding saw "
+            f"{self.embedding_error:.1%}, shuffled {self.permuted_embedding_errors.mean():.1%}."
         )
 
 
@@ -95,18 +95,18 @@ def permuted_label_baseline(
     classifier : classifier
         One that sets ``embedding_`` and ``transduction_``, such as :class:`ManifoldClassifier`.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Points.
+        Rows.
     y : array-like of shape (n_samples,)
-        Labels, of which some may be missing; they are shuffled among the labelled rows.
+        Labels; some may be missing. They are shuffled among the labeled rows.
     cv : int or splitter, default=5
         Number of folds of :class:`LabeledKFold`, shuffled, or any splitter: the labels of one fold
         at a time are hidden.
     n_neighbors : int, default=3
-        Neighbours for the error in the map.
+        Neighbors for the error in the embedding.
     n_permutations : int, default=20
         Number of shuffles; 19 is the least that can reach the level of 5 %.
     random_state : int, RandomState instance or None, default=None
-        Fixes the shuffles and the folds.
+        Pass an int for the same shuffles and folds in every call.
     n_jobs : int, default=None
         Number of processes.
 
@@ -127,25 +127,19 @@ def permuted_label_baseline(
     """
     labels = PartialLabels.from_y(y)
     check_consistent_length(X, y)
-    if n_permutations < 1:
-        raise InputError(f"n_permutations={n_permutations} must be at least 1.")
+    check_integer("n_permutations", n_permutations, least=1)
     rng = check_random_state(random_state)
     if isinstance(cv, Integral):
-        cv = LabeledKFold(int(cv), shuffle=True, random_state=int(rng.randint(2**31 - 1)))
+        cv = as_splits(cv, shuffle=True, random_state=int(rng.randint(2**31 - 1)))
     shuffles = [labels] + [_shuffled(labels, rng) for _ in range(n_permutations)]
     [graph] = build_graphs([classifier], X)
     errors = Parallel(n_jobs=n_jobs)(
         delayed(_errors)(classifier, X, shuffle, cv, n_neighbors, graph) for shuffle in shuffles
     )
-    (map_error, hidden_error), *permuted = errors
-    permuted_map_errors, permuted_hidden_errors = np.array(permuted).T
-    return PermutedLabelBaseline(
-        map_error=map_error,
-        hidden_error=hidden_error,
-        permuted_map_errors=permuted_map_errors,
-        permuted_hidden_errors=permuted_hidden_errors,
-        chance=1 - float(np.bincount(labels.codes[labels.mask]).max() / labels.n_labeled),
-    )
+    given, *permuted = errors
+    embedding_errors, hidden_errors = np.array(permuted).T
+    chance = 1 - float(class_frequencies(labels).max())
+    return PermutedLabelBaseline(given[0], given[1], embedding_errors, hidden_errors, chance)
 
 
 def _shuffled(labels: PartialLabels, rng: np.random.RandomState) -> PartialLabels:
@@ -162,18 +156,18 @@ def _errors(
     n_neighbors: int,
     graph: NeighborGraph | None,
 ) -> tuple[float, float]:
-    """Return the error in the map that saw all labels, and that on hidden labels."""
+    """Return the error in the embedding that saw all labels, and that on hidden labels."""
     codes = labels.codes
     # A copy, so that every shuffle has the same folds even if the splitter holds a generator.
     folds = hold_out(copy.deepcopy(cv), X, codes)
-    ys = [codes] + [hide_labels(codes, ~np.isin(np.arange(len(codes)), rows)) for rows in folds]
+    ys = [codes, *(hide_rows(codes, rows) for rows in folds)]
     n_wrong = n_hidden = 0
-    map_error = np.nan
+    embedding_error = np.nan
     for _, number, fitted in fit_together([classifier], X, ys, graph):
         if number == 0:
-            map_error = knn_error(fitted.embedding_, codes, n_neighbors=n_neighbors)
+            embedding_error = knn_error(fitted.embedding_, codes, n_neighbors=n_neighbors)
             continue
         rows = folds[number - 1]
         n_wrong += int(np.count_nonzero(fitted.transduction_[rows] != codes[rows]))
         n_hidden += len(rows)
-    return map_error, n_wrong / n_hidden
+    return embedding_error, n_wrong / n_hidden

@@ -1,13 +1,12 @@
-"""How well a map keeps neighbourhoods and parts classes: from points and map to one number.
+"""How well an embedding keeps neighborhoods and separates classes, as one number.
 
-Trustworthiness and continuity compare neighbours in one space with ranks in the other (Venna and
-Kaski, ICANN 2001); the k-nearest-neighbour error asks whether the labels can be read off the map.
-Equal distances are ordered by row number in both spaces, as in the neighbour search.
+Trustworthiness and continuity compare neighbors in one space with ranks in the other (Venna and
+Kaski, ICANN 2001); the k-nearest-neighbor error measures how well labels can be read off the
+embedding. Equal distances are ordered by row number in both spaces, as in the neighbor search.
 """
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import pairwise_distances_chunked
 from sklearn.utils import check_array, check_random_state
 
+from labelfold.checks import check_integer
 from labelfold.exceptions import InputError
 from labelfold.graph.neighbor_index import ExactIndex, others_than
 from labelfold.graph.point_space import Metric, PointSpace, Rows, middle
@@ -26,7 +26,7 @@ __all__ = ["continuity", "knn_error", "trustworthiness"]
 RandomState = int | np.random.RandomState | None
 IndexArray = NDArray[np.intp]
 
-MAP_SPACE = PointSpace("euclidean")
+EUCLIDEAN = PointSpace("euclidean")
 BLOCK_MEBIBYTES = 64  # of distances held at a time
 
 
@@ -39,35 +39,29 @@ def trustworthiness(
     n_rows: int | None = None,
     random_state: RandomState = None,
 ) -> float:
-    r"""Tell to what extent neighbours in the map are neighbours in the data.
+    r"""Measure how far neighbors in the embedding are neighbors in the data.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The points.
-
+        Rows.
     embedding : array-like of shape (n_samples, n_components)
-        Their coordinates in the map, where distances are Euclidean.
-
+        Their coordinates, where distances are Euclidean.
     n_neighbors : int, default=5
-        Number k of neighbours in the map, less than half the number of points.
-
+        Number k of neighbors in the embedding, less than half the number of rows.
     metric : str or callable, default="euclidean"
-        Distance between the points, as in :class:`~labelfold.NeighborGraph`; "precomputed" is not
-        available.
-
+        Distance between rows, as in :class:`~labelfold.NeighborGraph`; not "precomputed".
     n_rows : int or None, default=None
-        Number of random rows i to average over, each still ranked against all points. All rows
-        if it is None or not less than their number.
-
+        Number of random rows i to average over, each still ranked against all others. None takes
+        all rows.
     random_state : int, RandomState instance or None, default=None
-        Draws the rows. Pass an int for the same rows in every call.
+        Seed of these rows; None is a fixed seed.
 
     Returns
     -------
     float
-        1 if every neighbour in the map is one of the k nearest in the data, about 0.5 for a random
-        map, 0 at worst.
+        1 if every neighbor in the embedding is one of the k nearest in the data, about 0.5 for a
+        random embedding, 0 at worst.
 
     See Also
     --------
@@ -76,13 +70,13 @@ def trustworthiness(
     Notes
     -----
     With r(i, j) = 1, 2, ... the rank of j by distance from i in the data, N(i) the k nearest
-    neighbours of i in the map, and m rows i out of n [1]_,
+    neighbors of i in the embedding, and m rows i out of n [1]_,
 
     .. math::
 
         T = 1 - \frac{2}{m k (2n - 3k - 1)} \sum_i \sum_{j \in N(i)} \max(0, r(i, j) - k).
 
-    Where no distances are equal this is :func:`sklearn.manifold.trustworthiness`. It takes
+    If no distances are equal this is :func:`sklearn.manifold.trustworthiness`. It takes
     O(m n (d + k)) operations for d features, and memory for a block of distances instead of all.
 
     References
@@ -104,8 +98,8 @@ def trustworthiness(
     """
     X, embedding = _check_pair(X, embedding, n_neighbors, metric)
     rows = _choose_rows(len(embedding), n_rows, random_state)
-    near_in_map = _nearest_others(embedding, MAP_SPACE, rows, n_neighbors)
-    return _kept(near_in_map, rows, X, PointSpace(metric))
+    near = _nearest_others(embedding, EUCLIDEAN, rows, n_neighbors)
+    return _kept(near, rows, X, PointSpace(metric))
 
 
 def continuity(
@@ -117,35 +111,29 @@ def continuity(
     n_rows: int | None = None,
     random_state: RandomState = None,
 ) -> float:
-    """Tell to what extent neighbours in the data are still neighbours in the map.
+    """Measure how far neighbors in the data are still neighbors in the embedding.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The points.
-
+        Rows.
     embedding : array-like of shape (n_samples, n_components)
-        Their coordinates in the map, where distances are Euclidean.
-
+        Their coordinates, where distances are Euclidean.
     n_neighbors : int, default=5
-        Number k of neighbours in the data, less than half the number of points.
-
+        Number k of neighbors in the data, less than half the number of rows.
     metric : str or callable, default="euclidean"
-        Distance between the points, as in :class:`~labelfold.NeighborGraph`; "precomputed" is not
-        available.
-
+        Distance between rows, as in :class:`~labelfold.NeighborGraph`; not "precomputed".
     n_rows : int or None, default=None
-        Number of random rows to average over, each still ranked against all points. All rows if
-        it is None or not less than their number.
-
+        Number of random rows to average over, each still ranked against all others. None takes
+        all rows.
     random_state : int, RandomState instance or None, default=None
-        Draws the rows. Pass an int for the same rows in every call.
+        Seed of these rows; None is a fixed seed.
 
     Returns
     -------
     float
-        1 if every one of the k nearest neighbours in the data is one in the map, about 0.5 for a
-        random map, 0 at worst.
+        1 if every one of the k nearest neighbors in the data is one in the embedding, about 0.5
+        for a random embedding, 0 at worst.
 
     See Also
     --------
@@ -162,35 +150,32 @@ def continuity(
     """
     X, embedding = _check_pair(X, embedding, n_neighbors, metric)
     rows = _choose_rows(len(embedding), n_rows, random_state)
-    near_in_data = _nearest_others(X, PointSpace(metric), rows, n_neighbors)
-    return _kept(near_in_data, rows, embedding, MAP_SPACE)
+    near = _nearest_others(X, PointSpace(metric), rows, n_neighbors)
+    return _kept(near, rows, embedding, EUCLIDEAN)
 
 
 def knn_error(embedding: ArrayLike, y: ArrayLike, *, n_neighbors: int = 3) -> float:
-    """Leave-one-out error of the k-nearest-neighbour rule in the map, over the labelled rows.
+    """Leave-one-out error of the k-nearest-neighbor rule in an embedding, over the labeled rows.
 
     Parameters
     ----------
     embedding : array-like of shape (n_samples, n_components)
-        Coordinates of the points in the map.
-
+        Coordinates of the rows.
     y : array-like of shape (n_samples,)
-        Labels; -1, None, NaN and pandas.NA are unlabelled. Unlabelled rows neither count nor vote.
-
+        Labels; -1, None, NaN and pandas.NA are unlabeled, and such rows neither count nor vote.
     n_neighbors : int, default=3
-        Number of labelled neighbours that vote, fewer than there are labelled rows.
+        Number of labeled neighbors that vote, fewer than there are labeled rows.
 
     Returns
     -------
     float
-        Share of labelled rows whose label is not the most frequent one among their neighbours;
-        of equally frequent labels the smallest counts, as in scikit-learn.
+        Share of labeled rows whose label is not the most frequent one among their neighbors; ties
+        go to the smallest label, as in scikit-learn.
 
     Notes
     -----
-    A row is never its own neighbour, but rows equal to it are. The map itself may have been made
-    with the labels in sight, so that this says how well it parts the classes, not how well it
-    predicts.
+    A row is never its own neighbor, but rows equal to it are. The embedding may itself depend on
+    the labels, so this measures how well it separates the classes, not how well it predicts.
 
     Examples
     --------
@@ -199,23 +184,23 @@ def knn_error(embedding: ArrayLike, y: ArrayLike, *, n_neighbors: int = 3) -> fl
     >>> knn_error(embedding, ["a", "a", "b", "b", "b", "b", None], n_neighbors=1)
     0.16666666666666666
     """
-    embedding = _check_map(embedding)
+    embedding = _check_embedding(embedding)
     labels = PartialLabels.from_y(y, n_samples=len(embedding))
-    _check_count("n_neighbors", n_neighbors)
+    check_integer("n_neighbors", n_neighbors, least=1)
     if n_neighbors >= labels.n_labeled:
         raise InputError(
-            f"n_neighbors={n_neighbors} needs at least {n_neighbors + 1} labelled rows, got "
+            f"n_neighbors={n_neighbors} needs at least {n_neighbors + 1} labeled rows, got "
             f"{labels.n_labeled}: lower n_neighbors or label more rows."
         )
     codes = labels.codes[labels.mask]
     everyone = np.arange(len(codes))
-    voters = codes[_nearest_others(embedding[labels.mask], MAP_SPACE, everyone, n_neighbors)]
+    voters = codes[_nearest_others(embedding[labels.mask], EUCLIDEAN, everyone, n_neighbors)]
     votes = [np.count_nonzero(voters == code, axis=1) for code in range(labels.n_classes)]
     return float(np.mean(np.argmax(votes, axis=0) != codes))
 
 
 def _kept(near: IndexArray, rows: IndexArray, X: Rows, space: PointSpace) -> float:
-    """Return 1 less the scaled excess of the ranks that ``near``, found elsewhere, have in X."""
+    """Return 1 minus the scaled excess of the ranks in X of ``near``, neighbors elsewhere."""
     n_samples, k = X.shape[0], near.shape[1]
     points, metric = _for_ranks(X, space)
     blocks = pairwise_distances_chunked(
@@ -231,7 +216,7 @@ def _kept(near: IndexArray, rows: IndexArray, X: Rows, space: PointSpace) -> flo
 
 
 def _for_ranks(X: Rows, space: PointSpace) -> tuple[Rows, Metric]:
-    """Return points and metric so that rounding parts as few equal distances as possible."""
+    """Return rows and metric for which rounding separates as few equal distances as possible."""
     points = space.prepare(X)
     if space.metric == "cosine":
         return points, "cosine"  # rows without a common feature are exactly 1 apart
@@ -255,7 +240,7 @@ def _ranks(distances: NDArray[np.float64], columns: IndexArray) -> IndexArray:
 
 
 def _nearest_others(X: Rows, space: PointSpace, rows: IndexArray, k: int) -> IndexArray:
-    """Return the k nearest other points of each of the rows, equal distances by row number."""
+    """Return the k nearest others of each of the rows, equal distances by row number."""
     index = ExactIndex(X, space, copy=False)
     found, _ = index.search_lists(space.prepare(X)[rows], k + 1, own=None)
     return found[others_than(rows, found)].reshape(-1, k)
@@ -263,10 +248,10 @@ def _nearest_others(X: Rows, space: PointSpace, rows: IndexArray, k: int) -> Ind
 
 def _choose_rows(n_samples: int, n_rows: int | None, random_state: RandomState) -> IndexArray:
     if n_rows is not None:
-        _check_count("n_rows", n_rows)
+        check_integer("n_rows", n_rows, least=1)
     if n_rows is None or n_rows >= n_samples:
         return np.arange(n_samples)
-    rng: np.random.RandomState = check_random_state(random_state)
+    rng = check_random_state(0 if random_state is None else random_state)
     return np.sort(rng.choice(n_samples, n_rows, replace=False))
 
 
@@ -275,18 +260,18 @@ def _check_pair(
 ) -> tuple[Rows, NDArray[np.float64]]:
     if metric == "precomputed":
         raise InputError(
-            "metric='precomputed' is not available, as ranks need the distances to all points: "
-            "pass the points and their metric."
+            "metric='precomputed' is not available, as ranks need the distances to all rows: "
+            "pass the rows and their metric."
         )
     X = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
-    embedding = _check_map(embedding)
+    embedding = _check_embedding(embedding)
     n_samples = X.shape[0]
     if len(embedding) != n_samples:
         raise InputError(
             f"embedding has {len(embedding)} rows but X has {n_samples}: give the coordinates of "
             "every row of X, in the same order."
         )
-    _check_count("n_neighbors", n_neighbors)
+    check_integer("n_neighbors", n_neighbors, least=1)
     if n_neighbors >= n_samples / 2:
         raise InputError(
             f"n_neighbors={n_neighbors} must be less than half the number of rows, got "
@@ -295,12 +280,5 @@ def _check_pair(
     return X, embedding
 
 
-def _check_map(embedding: ArrayLike) -> NDArray[np.float64]:
+def _check_embedding(embedding: ArrayLike) -> NDArray[np.float64]:
     return check_array(embedding, dtype=np.float64, input_name="embedding")
-
-
-def _check_count(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name}={value!r} must be an integer of at least 1.")
-    if value < 1:
-        raise InputError(f"{name}={value!r} must be at least 1.")

@@ -1,12 +1,11 @@
-"""A search for parameters in which every row stays, and held-out labels are hidden.
+"""A search over parameters that keeps every row and hides held-out labels.
 
-Every candidate is fitted on all rows with one fold's labels hidden, and scored on what it says
-about that fold in ``transduction_``.
+Every candidate is fitted on all rows with one fold's labels hidden, and scored on its classes of
+that fold in ``transduction_``.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -24,10 +23,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelfold.classify import ManifoldClassifier
 from labelfold.evaluate.shared_fits import SharedFit, build_graphs, fit_together, plan_fits
-from labelfold.evaluate.splits import hold_out
-from labelfold.exceptions import InputError
+from labelfold.evaluate.splits import hide_rows, hold_out
+from labelfold.exceptions import InputError, warn_user
 from labelfold.graph import NeighborGraph
-from labelfold.labels import PartialLabels, hide_labels
+from labelfold.labels import PartialLabels
 from labelfold.methods import Declaration, declare, takes_partial_labels
 from labelfold.progress import show_progress
 
@@ -44,10 +43,7 @@ class _Fold:
 
 
 class _Answers(ClassifierMixin, BaseEstimator):
-    """A fitted model's answers for its own rows, as the classifier that scorers expect.
-
-    "Points" are row numbers.
-    """
+    """A fitted model's classes of its own rows, as a classifier of row numbers for scorers."""
 
     def __init__(self, model: Any = None) -> None:
         self.model = model
@@ -72,8 +68,9 @@ class _Answers(ClassifierMixin, BaseEstimator):
 
 def _refitted_has(name: str) -> Any:
     def check(search: TransductiveSearchCV) -> bool:
-        model = getattr(search, "best_estimator_", search.estimator)
-        return bool(search.refit) and hasattr(model, name)
+        if hasattr(search, "best_estimator_"):
+            return hasattr(search.best_estimator_, name)
+        return bool(search.refit) and hasattr(search.estimator, name)
 
     return check
 
@@ -107,10 +104,10 @@ class TransductiveSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Names and values to try, as for ``GridSearchCV``. ``{}`` makes it a plain estimate of the
         error of one setting.
     cv : int, splitter or iterable of (train, test), default=5
-        Number of folds of :class:`LabeledKFold`, or any splits; the labels of test rows are hidden,
-        the rows stay.
+        Number of folds of :class:`LabeledKFold`, or any splits; the labels of test rows are
+        hidden, the rows stay.
     scoring : str or callable, default=None
-        A scorer of scikit-learn for classifiers, fed with ``transduction_`` and
+        A scorer of scikit-learn for classifiers, applied to ``transduction_`` and
         ``label_distributions_``. None is the accuracy.
     refit : bool, default=True
         Whether to fit the best candidate with all labels at the end.
@@ -123,7 +120,7 @@ class TransductiveSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ----------
     cv_results_ : dict
         ``params``, ``split0_test_score`` and so on, ``mean_test_score``, ``std_test_score`` and
-        ``rank_test_score``; an entry a candidate.
+        ``rank_test_score``; one entry per candidate.
     best_params_ : dict
         The first candidate with the best mean score.
     best_score_ : float
@@ -133,31 +130,33 @@ class TransductiveSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     best_estimator_ : classifier
         It, fitted with all labels; if ``refit``.
     classes_ : ndarray of shape (n_classes,)
-        Classes with a labelled row.
+        Classes with a labeled row.
     n_splits_ : int
         Number of folds.
     n_graphs_ : int
-        Number of neighbour graphs built.
-    n_maps_ : int
-        Number of maps made, or of eigenvector solves, without the one for ``best_estimator_``.
+        Number of neighbor graphs built.
+    n_fits_ : int
+        Number of fits, those that serve several candidates or folds counted once, without the one
+        of ``best_estimator_``.
     scorer_ : callable
-        What scored.
+        The scorer used.
     transduction_, label_distributions_, n_features_in_, feature_names_in_
         Those of ``best_estimator_``.
 
     See Also
     --------
-    LabeledKFold : For ``GridSearchCV``, where held-out rows are new points.
+    LabeledKFold : For ``GridSearchCV``, where held-out rows are new rows.
 
     Notes
     -----
-    This measures how well the rows at hand are labelled. ``GridSearchCV`` with
-    :class:`LabeledKFold` measures how well new points are.
+    This measures how well the rows at hand are labeled. ``GridSearchCV`` with
+    :class:`LabeledKFold` measures how well new rows are.
 
     All candidates with the same graph parameters share one graph over all folds. Candidates of
     :class:`ManifoldClassifier` that differ only in the head, or in ``n_components`` of an
     eigenmap, share the solve. Candidates of :class:`LaplacianClassifier` that differ only in
-    ``n_eigenvectors``, ``penalty`` and its power share one solve over all folds.
+    ``n_eigenvectors``, ``penalty`` and its power share one solve over all folds. Estimators of your
+    own take part by the same methods (:mod:`labelfold.evaluate.shared_fits`).
 
     Examples
     --------
@@ -168,7 +167,7 @@ class TransductiveSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     >>> grid = {"embedder__beta": [0.1, 1.0], "embedder__n_components": [2, 4, 6]}
     >>> search = TransductiveSearchCV(ManifoldClassifier(CCDR()), grid)
     >>> search = search.fit(X, hide_labels(y, keep=range(200)))
-    >>> search.n_graphs_, search.n_maps_
+    >>> search.n_graphs_, search.n_fits_
     (1, 10)
     """
 
@@ -197,9 +196,9 @@ class TransductiveSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Points.
+            Rows.
         y : array-like of shape (n_samples,)
-            Labels; -1, None, NaN and pandas.NA are unlabelled.
+            Labels; -1, None, NaN and pandas.NA are unlabeled.
 
         Returns
         -------
@@ -208,9 +207,16 @@ class TransductiveSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         labels = PartialLabels.from_y(y)
         check_consistent_length(X, y)
-        folds = self._make_folds(X, y, labels)
+        folds = [
+            _Fold(self._hide(y, rows), rows, labels.at(rows)) for rows in hold_out(self.cv, X, y)
+        ]
         candidates = list(ParameterGrid(self.param_grid))
-        models = [clone(self.estimator).set_params(**_copies(p)) for p in candidates]
+        models = [  # with copies of the values, so that no fit changes the user's own
+            clone(self.estimator).set_params(
+                **{name: clone(value, safe=False) for name, value in candidate.items()}
+            )
+            for candidate in candidates
+        ]
         if not (self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring)):
             raise InputError(f"scoring={self.scoring!r} must be one scorer: a name or a callable.")
         self.scorer_ = check_scoring(_Answers(), scoring=self.scoring)
@@ -221,7 +227,7 @@ class TransductiveSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.classes_ = labels.classes
         self.n_splits_ = len(folds)
         self.n_graphs_ = len({id(graph) for graph in graphs if graph is not None})
-        self.n_maps_ = len(plan)
+        self.n_fits_ = len(plan)
         self.cv_results_ = _tabulate(candidates, scores)
         self.best_index_ = int(self.cv_results_["rank_test_score"].argmin())
         self.best_params_ = candidates[self.best_index_]
@@ -235,7 +241,7 @@ class TransductiveSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_refitted_has("predict"))
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the classes that the best estimator gives to new rows.
+        """Return the best estimator's classes of new rows.
 
         Parameters
         ----------
@@ -262,21 +268,21 @@ class TransductiveSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_new, n_classes)
-            A column a class, in the order of ``classes_``.
+            One column per class, in the order of ``classes_``.
         """
         check_is_fitted(self)
         return np.asarray(self.best_estimator_.predict_proba(X))
 
     @available_if(_refitted_has("predict"))
     def score(self, X: Any, y: ArrayLike) -> float:
-        """Return the score of the best estimator's predictions on the labelled rows of y.
+        """Return the score of the best estimator's predictions on the labeled rows of y.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_new, n_features)
             Rows.
         y : array-like of shape (n_new,)
-            Their labels; unlabelled rows do not count.
+            Their labels; unlabeled rows do not count.
 
         Returns
         -------
@@ -287,9 +293,7 @@ class TransductiveSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_consistent_length(X, y)
         labels = PartialLabels.from_y(y)
         rows = np.flatnonzero(labels.mask)
-        truth = labels.at(rows)
-        scorer = check_scoring(self.best_estimator_, scoring=self.scoring)
-        return float(scorer(self.best_estimator_, _safe_indexing(X, rows), truth))
+        return float(self.scorer_(self.best_estimator_, _safe_indexing(X, rows), labels.at(rows)))
 
     @property
     def transduction_(self) -> NDArray[Any]:
@@ -308,24 +312,17 @@ class TransductiveSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     @property
     def feature_names_in_(self) -> NDArray[Any]:
-        """Names of the features, where X has string names; if ``refit``."""
+        """Names of the features, if X has string names; if ``refit``."""
         return self.best_estimator_.feature_names_in_
 
-    def _make_folds(self, X: Any, y: ArrayLike, labels: PartialLabels) -> list[_Fold]:
-        folds = []
-        for rows in hold_out(self.cv, X, y):
-            kept = labels.mask.copy()
-            kept[rows] = False
-            truth = labels.at(rows)
-            folds.append(_Fold(self._hide(y, kept), rows, truth))
-        return folds
-
-    def _hide(self, y: ArrayLike, kept: NDArray[np.bool_]) -> NDArray[Any]:
+    def _hide(self, y: ArrayLike, rows: NDArray[np.intp]) -> NDArray[Any]:
         values = np.asarray(y)
         if takes_partial_labels(self.estimator) or values.dtype.kind not in "iu":
-            return hide_labels(y, kept)
-        # Estimators of scikit-learn know -1 only, also where it leaves {-1, 1}.
-        return np.where(kept, values.astype(np.int64), -1)
+            return hide_rows(y, rows)
+        # Estimators of scikit-learn know -1 only, even if it leaves {-1, 1}.
+        hidden = values.astype(np.int64)
+        hidden[rows] = -1
+        return hidden
 
     def _score_all(
         self,
@@ -335,7 +332,7 @@ class TransductiveSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         folds: list[_Fold],
         graphs: list[NeighborGraph | None],
     ) -> NDArray[np.float64]:
-        """Return scores, a row a candidate and a column a fold."""
+        """Return scores, one row per candidate and one column per fold."""
         work = (
             delayed(_score_together)(
                 [models[c] for c in share.candidates],
@@ -358,11 +355,6 @@ class TransductiveSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags = get_tags(self.estimator).input_tags
         return tags
-
-
-def _copies(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return parameters of which no fit can change the user's own."""
-    return {name: clone(value, safe=False) for name, value in parameters.items()}
 
 
 def _score_together(
@@ -402,7 +394,7 @@ def _tabulate(candidates: list[dict[str, Any]], scores: NDArray[np.float64]) -> 
 
 
 def _rank(means: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Return ranks, 1 for the best mean score; what has none comes last."""
+    """Return ranks, 1 for the best mean score; candidates without one come last."""
     unknown = np.isnan(means)
     if unknown.all():
         raise InputError(
@@ -410,12 +402,10 @@ def _rank(means: NDArray[np.float64]) -> NDArray[np.int32]:
             "that the scorer needs: use fewer folds or another scorer."
         )
     if unknown.any():
-        warnings.warn(
+        warn_user(
             f"{np.count_nonzero(unknown)} of {len(means)} candidates have no score, as scoring "
-            "gives NaN in one fold or more: they rank last.",
-            UserWarning,
-            stacklevel=4,
+            "gives NaN in one fold or more: they rank last."
         )
     # Rounded, so that candidates with the same hits in another order of folds are equal.
-    known = np.where(unknown, -np.inf, means.round(12))
-    return rankdata(-known, method="min").astype(np.int32)
+    ranked = np.where(unknown, -np.inf, means.round(12))
+    return rankdata(-ranked, method="min").astype(np.int32)

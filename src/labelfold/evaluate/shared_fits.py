@@ -1,13 +1,13 @@
-"""Many fits on the same rows, with whatever they have in common computed once.
+"""Many fits on the same rows, with what they have in common computed once.
 
-An estimator says itself what it can share, by methods that any class may have:
+An estimator says what it can share by methods that any class may have:
 
-- ``build_graph(X)`` and ``graph_key()``: estimators with equal keys get one neighbor graph, handed
-  to ``fit(X, y, graph=...)``, since that depends on neither labels nor head.
+- ``build_graph(X)`` and ``graph_key()``: estimators with equal keys get one neighbor graph, passed
+  to ``fit(X, y, graph=...)``.
 - ``sharing_key()`` and ``fit_many(models, X, ys, graph)``: candidates with equal keys are fitted
   together, and ``shares_folds()`` says whether one call serves all folds. So
-  :class:`ManifoldClassifier` shares a map among heads, and the eigenmap of few dimensions as the
-  beginning of that of more; :class:`LaplacianClassifier` shares eigenvectors.
+  :class:`ManifoldClassifier` shares an embedding among heads, and the first coordinates of an
+  eigenmap among dimensions; :class:`LaplacianClassifier` shares eigenvectors.
 
 An estimator without the latter is fitted by itself for every fold.
 """
@@ -29,27 +29,14 @@ __all__ = ["SharedFit", "build_graphs", "fit_together", "plan_fits"]
 
 @dataclass(frozen=True)
 class SharedFit:
-    """Candidates and folds, by their numbers, that one map serves."""
+    """Positions of the candidates and folds that one call of ``fit_many`` serves."""
 
     candidates: tuple[int, ...]
     folds: tuple[int, ...]
 
 
 def plan_fits(models: Sequence[Any], n_folds: int) -> list[SharedFit]:
-    """Group candidates and folds by the map that they share.
-
-    Parameters
-    ----------
-    models : sequence of estimators
-        The candidates, unfitted.
-    n_folds : int
-        Number of folds.
-
-    Returns
-    -------
-    list of SharedFit
-        Every pair of candidate and fold occurs once.
-    """
+    """Group candidates and folds by what they share; every pair of them occurs once."""
     groups: dict[Hashable, list[int]] = defaultdict(list)
     for number, model in enumerate(models):
         shares = hasattr(model, "sharing_key")
@@ -64,20 +51,7 @@ def plan_fits(models: Sequence[Any], n_folds: int) -> list[SharedFit]:
 
 
 def build_graphs(models: Sequence[Any], X: Any) -> list[NeighborGraph | None]:
-    """Build every distinct graph once.
-
-    Parameters
-    ----------
-    models : sequence of estimators
-        The candidates.
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The points.
-
-    Returns
-    -------
-    list of NeighborGraph or None
-        One entry per model; None where it takes no graph.
-    """
+    """Return each model's graph, equal ones built once; None for a model that takes none."""
     built: dict[Hashable, NeighborGraph] = {}
     graphs: list[NeighborGraph | None] = []
     for model in models:
@@ -94,23 +68,12 @@ def build_graphs(models: Sequence[Any], X: Any) -> list[NeighborGraph | None]:
 def fit_together(
     models: Sequence[Any], X: Any, ys: Sequence[ArrayLike], graph: NeighborGraph | None
 ) -> Iterator[tuple[int, int, Any]]:
-    """Fit models that share a map, for every y.
-
-    Parameters
-    ----------
-    models : sequence of estimators
-        The candidates of one :class:`SharedFit`.
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The points.
-    ys : sequence of array-like of shape (n_samples,)
-        Labels, one array per fold.
-    graph : NeighborGraph or None
-        Their graph.
+    """Fit the candidates of one :class:`SharedFit` for every y.
 
     Yields
     ------
     model, fold, fitted : int, int, estimator
-        Numbers within ``models`` and ``ys``, and the model fitted for that fold.
+        Positions in ``models`` and ``ys``, and the model fitted for that fold.
     """
     if hasattr(models[0], "fit_many"):
         yield from models[0].fit_many(models, X, ys, graph)

@@ -1,7 +1,7 @@
-"""Which rows are labelled, and which labelled rows are held out, when labels are few.
+"""Which rows are labeled, and which labeled rows are held out, when labels are few.
 
-Two roles that ordinary cross-validation mixes up: an unlabelled row helps the map and is never
-scored; a labelled row is either trained on or held out.
+Ordinary cross-validation mixes up two roles: an unlabeled row helps the embedding and is never
+scored; a labeled row is either trained on or held out.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import BaseCrossValidator, StratifiedKFold
 from sklearn.utils import check_consistent_length, check_random_state
 
+from labelfold.checks import check_integer
 from labelfold.exceptions import InputError
-from labelfold.labels import PartialLabels
+from labelfold.labels import PartialLabels, hide_labels
 from labelfold.methods import stored
 
 __all__ = ["LabeledKFold", "draw_labeled"]
@@ -30,13 +31,13 @@ def draw_labeled(
     Parameters
     ----------
     y : array-like of shape (n_samples,)
-        Labels; unlabelled rows are never drawn.
+        Labels; unlabeled rows are never drawn.
     size : int
         Number of rows to draw.
     balanced : bool, default=True
-        Draw the same number of every class, up to one; a class that has fewer gives all of them,
-        and the others make up for it. False draws rows whatever their class, so that a rare class
-        may be left without any.
+        Draw numbers of each class that differ by at most one; a class that has fewer gives all of
+        them, and the others make up for it. False ignores the classes, so that a rare one may get
+        none.
     random_state : int, RandomState instance or None, default=None
         Pass an int for the same rows in every call.
 
@@ -56,13 +57,11 @@ def draw_labeled(
     >>> y_partial = hide_labels(y, keep=rows)
     """
     labels = PartialLabels.from_y(y)
-    if isinstance(size, bool) or not isinstance(size, int | np.integer):
-        raise TypeError(f"size={size!r} must be an integer: the number of rows to draw.")
     fewest = labels.n_classes if balanced else 1
-    if not fewest <= size <= labels.n_labeled:
+    check_integer("size", size, least=fewest, hint=f": y has {labels.n_classes} classes")
+    if size > labels.n_labeled:
         raise InputError(
-            f"size={size} must lie between {fewest} and {labels.n_labeled}: y has "
-            f"{labels.n_labeled} labelled rows of {labels.n_classes} classes."
+            f"size={size} is more than the {labels.n_labeled} labeled rows of y: lower it."
         )
     rng = check_random_state(random_state)
     shuffled = rng.permutation(np.flatnonzero(labels.mask))
@@ -76,20 +75,20 @@ def draw_labeled(
 
 @stored
 class LabeledKFold(BaseCrossValidator):
-    """Folds of the labelled rows, with every unlabelled row in every training set.
+    """Folds of the labeled rows, with every unlabeled row in every training set.
 
-    For ``GridSearchCV``, ``cross_val_score`` and the like: train = all unlabelled rows and the
-    labelled rows of the other folds; test = the labelled rows of one fold. Every fold has about
+    For ``GridSearchCV``, ``cross_val_score`` and the like: train = all unlabeled rows and the
+    labeled rows of the other folds; test = the labeled rows of one fold. Every fold has about
     the same share of every class.
 
     Parameters
     ----------
     n_splits : int, default=5
-        Number of folds, at least 2 and at most the number of labelled rows of the largest class.
+        Number of folds, at least 2 and at most the number of labeled rows of the largest class.
     shuffle : bool, default=False
-        Whether to shuffle the labelled rows of each class first.
+        Whether to shuffle the labeled rows of each class first.
     random_state : int, RandomState instance or None, default=None
-        Fixes the shuffling.
+        Pass an int for the same shuffling in every call.
 
     See Also
     --------
@@ -97,11 +96,11 @@ class LabeledKFold(BaseCrossValidator):
 
     Notes
     -----
-    The held-out rows are absent from the fit, so this measures the map's extension to new points.
+    The held-out rows are absent from the fit, so this measures the extension to new rows.
 
-    Where the classes are 0 and 1, mark unlabelled rows with NaN or None and not with -1: a fold
-    that holds out the last 0 would leave {-1, 1}, which is refused as ambiguous. Scorers such as
-    ``scoring="accuracy"`` want NaN, as they do not take None among integers.
+    If the classes are 0 and 1, mark unlabeled rows with NaN or None and not with -1: a fold that
+    holds out the last 0 would leave {-1, 1}, which is ambiguous and raises an error. Scorers such
+    as ``scoring="accuracy"`` need NaN, as they do not take None among integers.
 
     Examples
     --------
@@ -132,7 +131,7 @@ class LabeledKFold(BaseCrossValidator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Points; only their number counts.
+            Rows; only their number matters.
         y : array-like of shape (n_samples,)
             Labels, of which some may be missing.
         groups : object
@@ -147,43 +146,31 @@ class LabeledKFold(BaseCrossValidator):
         check_consistent_length(X, y)
         labeled = np.flatnonzero(labels.mask)
         codes = labels.codes[labeled]
-        self._check_size(codes)
+        largest = int(np.bincount(codes).max(initial=0))
+        if largest < self.n_splits:
+            raise InputError(
+                f"n_splits={self.n_splits} is more than the {largest} samples labeled in the "
+                "largest class: lower n_splits or label more rows."
+            )
         folds = StratifiedKFold(
             self.n_splits, shuffle=self.shuffle, random_state=self.random_state
         ).split(labeled, codes)
         for _, test in folds:
-            is_test = np.zeros(len(labels), dtype=bool)
-            is_test[labeled[test]] = True
-            yield np.flatnonzero(~is_test), np.flatnonzero(is_test)
+            yield np.setdiff1d(np.arange(len(labels)), labeled[test]), labeled[test]
 
-    def _check_size(self, codes: NDArray[np.intp]) -> None:
-        largest = int(np.bincount(codes).max(initial=0))
-        if largest < self.n_splits:
-            raise InputError(
-                f"n_splits={self.n_splits} is more than the {largest} samples labelled in the "
-                "largest class: lower n_splits or label more rows."
-            )
+
+def as_splits(cv: Any, *, shuffle: bool = False, random_state: Any = None) -> Any:
+    """Return cv itself, or :class:`LabeledKFold` for a number of folds; None is 5."""
+    if cv is None or isinstance(cv, Integral):
+        return LabeledKFold(
+            5 if cv is None else int(cv), shuffle=shuffle, random_state=random_state
+        )
+    return cv
 
 
 def hold_out(cv: Any, X: Any, y: ArrayLike) -> list[NDArray[np.intp]]:
-    """Return the rows of every fold whose labels are to be hidden.
-
-    Parameters
-    ----------
-    cv : int, splitter or iterable of (train, test), or None
-        An int is the number of folds of :class:`LabeledKFold`, None is 5.
-    X : array-like of shape (n_samples, n_features)
-        Points.
-    y : array-like of shape (n_samples,)
-        Labels, of which some may be missing.
-
-    Returns
-    -------
-    list of ndarray
-        Row numbers; all of them labelled.
-    """
-    if cv is None or isinstance(cv, Integral):
-        cv = LabeledKFold(5 if cv is None else int(cv))
+    """Return the labeled rows of every fold, whose labels are to be hidden."""
+    cv = as_splits(cv)
     splits = cv.split(X, y) if hasattr(cv, "split") else cv
     mask = PartialLabels.from_y(y).mask
     folds = [np.asarray(rows) for _, rows in splits]
@@ -196,13 +183,16 @@ def hold_out(cv: Any, X: Any, y: ArrayLike) -> list[NDArray[np.intp]]:
     return folds
 
 
+def hide_rows(y: ArrayLike, rows: NDArray[np.intp]) -> NDArray[Any]:
+    """Return y with the labels of some rows hidden."""
+    n_samples = len(PartialLabels.from_y(y))
+    return hide_labels(y, np.setdiff1d(np.arange(n_samples), rows))
+
+
 def _equal_shares(
     available: NDArray[np.intp], total: int, order: NDArray[np.intp]
 ) -> NDArray[np.intp]:
-    """Split a total into shares as equal as what is available allows.
-
-    What does not divide evenly goes to the classes that come first in ``order``.
-    """
+    """Split a total into shares as equal as possible; a remainder goes to the first in order."""
     shares = np.zeros_like(available)
     while shares.sum() < total:
         open_classes = [k for k in order if shares[k] < available[k]]

@@ -1,4 +1,4 @@
-"""Maps that carry an embedding to new points."""
+"""Extensions: formulas that give new rows coordinates."""
 
 from labelfold.extend.regression import KernelRegression
 

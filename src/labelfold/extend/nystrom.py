@@ -1,7 +1,7 @@
-"""New points on a spectral map: the eigenvector equation, read as a formula for one more row.
+"""New rows in a spectral embedding: the eigenvector equation, read as a formula for one more row.
 
-Row i of G v = (1 - lambda) D v gives v_i from its neighbours; the same expression with a new
-point's weights is its coordinate (CCDR-MC eq. 17-19 and 37). Fed with row i of the graph itself it
+Row i of G v = (1 - lambda) D v gives v_i from its neighbors; the same expression with a new row's
+weights is its coordinate (CCDR-MC eq. 17-19 and 37). Fed with row i of the graph itself it
 returns v_i, to the residual of the solve over |1 - lambda|.
 """
 
@@ -15,8 +15,8 @@ __all__ = ["extend_by_degree", "extend_unnormalized"]
 
 Array = NDArray[np.float64]
 
-LEAST_FACTOR = 1e-8  # in place of |1 - lambda| = 0, where neighbours say nothing of a coordinate
-LEAST_SHARE = 0.1  # in place of 1 - lambda / d(x), which may vanish or change sign
+LEAST_FACTOR = 1e-8  # instead of |1 - lambda| = 0, where neighbors say nothing about a coordinate
+LEAST_SHARE = 0.1  # instead of 1 - lambda / d(x), which may vanish or change sign
 
 
 def extend_by_degree(
@@ -44,9 +44,9 @@ def extend_by_degree(
     eigenvalues : ndarray of shape (n_components,)
         lambda.
     anchors : ndarray of shape (n_new, n_components), default=None
-        z: the centre of each new row's class.
+        z: the center of each new row's class.
     anchor_weights : ndarray of shape (n_new,), default=None
-        a: the weight of a labelled row's edge to its class node; 0 for an unlabelled row.
+        a: the weight of a labeled row's edge to its class node; 0 for an unlabeled row.
     """
     total = np.asarray(weights @ embedding)
     degree = np.asarray(weights.sum(axis=1), dtype=float)
@@ -68,7 +68,7 @@ def extend_unnormalized(
 ) -> Array:
     """Return coordinates for L e = lambda e: e(x) = sum_j w_j e_j / (d(x) - lambda).
 
-    Written as the neighbours' mean over 1 - lambda / d(x), which is kept at ``least_share`` or
+    Written as the neighbors' mean over 1 - lambda / d(x), which is kept at ``least_share`` or
     above: far from the data d(x) falls below lambda, where the formula blows up and then changes
     sign. With d(x) = 1 it is the extension for L v = lambda D v.
 
@@ -83,7 +83,7 @@ def extend_unnormalized(
     eigenvalues : ndarray of shape (n_components,)
         lambda.
     least_share : float, default=0.1
-        In place of a smaller 1 - lambda / d(x).
+        Instead of a smaller 1 - lambda / d(x).
     """
     sums = np.asarray(relative_weights.sum(axis=1), dtype=float)
     mean = np.asarray(relative_weights @ embedding) / sums[:, None]

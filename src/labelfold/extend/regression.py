@@ -1,4 +1,4 @@
-"""New points on any map: kernel regression of the coordinates on the rows.
+"""New rows in any embedding: kernel regression of the coordinates on the rows.
 
 With rows x_i, coordinates y_i and their mean,
 
@@ -20,10 +20,10 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import euclidean_distances
 
 from labelfold.exceptions import InputError
-from labelfold.extend.local_average import ReadOnly, first_least
+from labelfold.extend.local_average import first_least
+from labelfold.graph.adjacency import ReadOnly
 from labelfold.graph.point_space import Metric, PointSpace, Rows, middle, number_equal_rows
 from labelfold.methods import stored
-from labelfold.progress import Progress, report_nothing
 from labelfold.solvers.ridge import leave_one_out
 
 __all__ = ["KernelRegression"]
@@ -31,42 +31,42 @@ __all__ = ["KernelRegression"]
 Array = NDArray[np.float64]
 
 N_EXACT = 5000  # distinct rows up to which all of K is decomposed: 20 s on one core
-N_LANDMARKS = 2000  # beyond
+N_LANDMARKS = 2000  # for more rows
 N_COMPARED = 500  # landmarks while scales are compared; 1,000 choose no better
 # From smooth to rough. A smaller ridge would fit what a solver's tolerance left.
-PENALTIES = 10 ** np.arange(1, -6.1, -0.5)
-LONGEST = 1e5  # norm of coefficients for targets up to 1: rounding stays at 1e-11 of the map
+RIDGES = 10 ** np.arange(1, -6.1, -0.5)
+LONGEST = 1e5  # norm of coefficients for targets up to 1: rounding stays at 1e-11 of the values
 SCALE_RATIO = 3.0  # between scales: the error is flat around its least
 LARGEST_SCALE = 4.0  # in median squared distances
 MOST_SCALES = 12
-USUAL_PENALTY = 1e-3  # where no left-out row can tell
+USUAL_RIDGE = 1e-3  # if no left-out row can decide
 RANK = 1e-7  # least eigenvalue of the landmarks' kernel that counts: any ridge hides smaller ones
 DIRECT_FEATURES = 32  # up to which differences are as quick as the expanded |x|^2 - 2 x.y + |y|^2
-ENTRIES_AT_ONCE = 2**22  # of the kernel, while new rows are mapped
+ENTRIES_AT_ONCE = 2**22  # of the kernel with new rows
 
 
 @stored
 @dataclass(frozen=True, eq=False)
 class KernelRegression(ReadOnly):
-    """A smooth map from rows to coordinates; make it with :meth:`fit`.
+    """A smooth function from rows to coordinates; make it with :meth:`fit`.
 
     Parameters
     ----------
-    scale, penalty : float
+    scale, ridge : float
         Scale of the kernel, a squared distance, and the ridge rho.
     leave_one_out_error : float
         ``sqrt(sum_i |y_i - f_i|^2 / sum_i |y_i - mean|^2)``, f_i being what the others predict at
-        row i: near 0 the map is as good as the coordinates, at 1 it is no better than their mean.
+        row i: near 0 f is as good as the coordinates, at 1 it is no better than their mean.
     n_samples : int
         Number of rows it was fitted to.
     compared : ndarray of shape (n_scales, 3)
         Scales that were compared, with the best ridge and error of each.
     rows, coefficients : {ndarray, csr_array} and ndarray of shape (n_landmarks, n_components)
-        Distinct rows or a selection of them, in the frame's coordinates, and what multiplies k.
+        Distinct rows or a selection of them, as the frame measures them, and what multiplies k.
     mean : ndarray of shape (n_components,)
         What f tends to far from all rows.
     frame : object
-        Metric, centre and unit of the rows.
+        Metric, center and unit of the rows.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class KernelRegression(ReadOnly):
     """
 
     scale: float
-    penalty: float
+    ridge: float
     leave_one_out_error: float
     n_samples: int
     compared: Array = field(repr=False)
@@ -95,11 +95,10 @@ class KernelRegression(ReadOnly):
         *,
         metric: Metric = "euclidean",
         scale: float | None = None,
-        penalty: float | None = None,
+        ridge: float | None = None,
         seed: int = 0,
-        progress: Progress = report_nothing,
     ) -> KernelRegression:
-        """Fit the map, with the scale and ridge that predict left-out rows best.
+        """Fit f, with the scale and ridge that predict left-out rows best.
 
         Parameters
         ----------
@@ -110,49 +109,45 @@ class KernelRegression(ReadOnly):
         metric : str, default="euclidean"
             "cosine" takes rows at unit length; see
             :class:`~labelfold.extend.local_average.LocalAverage` for others.
-        scale, penalty : float, default=None
+        scale, ridge : float, default=None
             Values to use instead of the best.
         seed : int, default=0
             Draws landmarks.
-        progress : callable, default=report_nothing
-            Told of every decomposition.
 
         Notes
         -----
         Equal rows count as one, with their mean coordinates and their number c as weight: the same
         f, from K + rho C^(-1), but no row is predicted by its twin. The mean is kept when a row is
-        left out. Two distinct rows say nothing of each other, and usual values are taken.
+        left out. Two distinct rows say nothing about each other, and usual values are taken.
 
-        Beyond 5,000 rows, f is spanned by kernels at 2,000 of them, fitted to all (Nystroem):
+        Above 5,000 rows, f is spanned by kernels at 2,000 of them, fitted to all (Nystroem):
         features Z = K_nm K_mm^(-1/2), with landmarks kept when a row is left out. Scales, from the
         median squared distance to the nearest row to four times that between any two, are compared
-        with 500 landmarks and up to 5,000 rows. A plain subsample would favour scales that are too
+        with 500 landmarks and up to 5,000 rows. A plain subsample would favor scales that are too
         large: what is left out is then farther from the rest than it is among all rows.
 
         Cost for n distinct rows in d features, m landmarks: O(n^2 d + n^3) up to 5,000 rows,
-        O(n m d + n m^2) time and 3 n m numbers beyond. Above 500 distinct rows the choice of scale
-        depends on their order, since landmarks are drawn; above 5,000 the map itself does.
+        O(n m d + n m^2) time and 3 n m numbers above. Above 500 distinct rows the choice of scale
+        depends on their order, since landmarks are drawn; above 5,000 f itself does.
         """
         Y = np.asarray(Y, dtype=float)
-        _check(X, Y, scale, penalty)
-        frame = _Frame.of(X, metric)
-        mean = Y[0] + np.mean(Y - Y[0], axis=0)  # Y[0] itself where all are equal
+        _check(X, Y, scale, ridge)
+        frame = _Frame.around(X, metric)
+        mean = Y[0] + np.mean(Y - Y[0], axis=0)  # Y[0] itself if all are equal
         size = float(np.max(np.abs(Y - mean))) or 1.0
-        problem = _Problem.of(frame.place(X), (Y - mean) / size, seed)
-        usual = PENALTIES if len(problem.roots) > 2 else np.array([USUAL_PENALTY])
-        penalties = usual if penalty is None else np.array([penalty])
+        problem = _Problem.from_rows(frame.measure(X), (Y - mean) / size, seed)
+        usual = RIDGES if len(problem.roots) > 2 else np.array([USUAL_RIDGE])
+        ridges = usual if ridge is None else np.array([ridge])
         if scale is None:
-            compared = problem.compare_scales(penalties, progress)
+            compared = problem.compare_scales(ridges)
             own_scale = compared[first_least(compared[:, 2]), 0]
         else:
             compared, own_scale = np.empty((0, 3)), scale / frame.unit**2
-        progress("kernel regression", 0, 1)
         landmarks, spectrum = problem.decompose(own_scale)
-        best, error = spectrum.choose(penalties)
-        progress("kernel regression", 1, 1, note=f"left-out error {error:.3g}")
+        best, error = spectrum.choose(ridges)
         return cls(
             scale=float(own_scale * frame.unit**2),
-            penalty=best,
+            ridge=best,
             leave_one_out_error=error,
             n_samples=len(Y),
             compared=compared * [frame.unit**2, 1, 1],
@@ -173,14 +168,14 @@ class KernelRegression(ReadOnly):
         Parameters
         ----------
         X : {ndarray, CSR matrix} of shape (n_new, n_features)
-            Rows; dense or sparse, whatever the map was fitted to.
+            Rows, dense or sparse.
         """
         coordinates = np.empty((X.shape[0], len(self.mean)))
         step = max(1, ENTRIES_AT_ONCE // self.n_landmarks)
         scale = self.scale / self.frame.unit**2
         for start in range(0, len(coordinates), step):
             part = slice(start, start + step)
-            new = self.frame.place(X[part])
+            new = self.frame.measure(X[part])
             kernel = np.exp(_squared_distances(new, self.rows) / -scale)
             coordinates[part] = self.mean + kernel @ self.coefficients
         return coordinates
@@ -189,7 +184,7 @@ class KernelRegression(ReadOnly):
         few = self.n_landmarks < self.n_samples and self.n_landmarks == N_LANDMARKS
         landmarks = f", {self.n_landmarks} landmarks" if few else ""
         return (
-            f"kernel regression: scale {self.scale:.3g}, ridge {self.penalty:.3g}{landmarks}, "
+            f"kernel regression: scale {self.scale:.3g}, ridge {self.ridge:.3g}{landmarks}, "
             f"left-out error {100 * self.leave_one_out_error:.2g} %"
         )
 
@@ -197,9 +192,9 @@ class KernelRegression(ReadOnly):
 @stored
 @dataclass(frozen=True, eq=False)
 class _Frame(ReadOnly):
-    """Where rows are measured from and in what unit, so that squares neither overflow nor cancel.
+    """The center and unit in which rows are measured, so that squares neither overflow nor cancel.
 
-    The unit is a power of two, which costs no digit. Sparse rows stay where they are.
+    The unit is a power of two, which costs no digit. Sparse rows are not centered.
     """
 
     space: PointSpace
@@ -207,12 +202,13 @@ class _Frame(ReadOnly):
     unit: float
 
     @classmethod
-    def of(cls, X: Any, metric: Metric) -> _Frame:
+    def around(cls, X: Any, metric: Metric) -> _Frame:
+        """Return the frame of rows."""
         space = PointSpace(metric)
         if space.search_metric != "euclidean":
             raise InputError(
                 f"metric={metric!r} has no kernel here: use LocalAverage on distances to "
-                "neighbours, or the metric 'euclidean' or 'cosine'."
+                "neighbors, or the metric 'euclidean' or 'cosine'."
             )
         rows = space.prepare(_floats(X, sparse=sp.issparse(X)))
         center = None if sp.issparse(rows) else middle(rows)
@@ -220,23 +216,22 @@ class _Frame(ReadOnly):
         _, exponent = np.frexp(np.max(np.abs(entries), initial=0.0))
         return cls(space, center, float(np.ldexp(1.0, exponent)))
 
-    def place(self, X: Any) -> Rows:
-        """Return rows in this frame, dense or sparse as those it was made from."""
+    def measure(self, X: Any) -> Rows:
+        """Return rows in this frame, dense or sparse as those it was made for."""
         rows: Any = self.space.prepare(_floats(X, sparse=self.center is None))
         if self.center is not None:
             return np.asarray((rows - self.center) / self.unit)
-        parts = rows.data / self.unit, rows.indices, rows.indptr
-        placed = sp.csr_array(parts, shape=rows.shape, copy=True)
-        placed.sum_duplicates()
-        placed.eliminate_zeros()
-        return placed
+        measured = rows / self.unit
+        measured.sum_duplicates()
+        measured.eliminate_zeros()
+        return measured
 
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
     """Distinct rows, roots of their numbers c, and sqrt(c) times the mean target of each.
 
-    Beyond 500 rows in random order, so that any first part of them is a sample.
+    Above 500 rows they are in random order: any first part of them is a sample.
     """
 
     rows: Rows
@@ -244,7 +239,7 @@ class _Problem:
     targets: Array
 
     @classmethod
-    def of(cls, rows: Rows, targets: Array, seed: int) -> _Problem:
+    def from_rows(cls, rows: Rows, targets: Array, seed: int) -> _Problem:
         groups = number_equal_rows(rows)
         _, first, counts = np.unique(groups, return_index=True, return_counts=True)
         sums = np.zeros((len(first), targets.shape[1]))
@@ -255,19 +250,17 @@ class _Problem:
             order = np.random.default_rng(seed).permutation(order)
         return cls(rows[first[order]], roots[order], (sums / roots)[order])
 
-    def compare_scales(self, penalties: Array, progress: Progress) -> Array:
-        """Return scales from smooth to rough, with the best penalty and error of each."""
+    def compare_scales(self, ridges: Array) -> Array:
+        """Return scales from smooth to rough, with the best ridge and error of each."""
         few = slice(0, N_EXACT)
         D = _squared_distances(self.rows[few], self.rows[:N_COMPARED])
         np.fill_diagonal(D, 0)
-        scales = _scales(D)
-        compared = np.empty((len(scales), 3))
-        for k, scale in enumerate(scales):
-            progress("kernel scales", k, len(scales))
-            spectrum = _Spectrum.of(np.exp(D / -scale), self.roots[few], self.targets[few])
-            compared[k] = scale, *spectrum.choose(penalties)
-        progress("kernel scales", len(scales), len(scales))
-        return compared
+        compared = []
+        for scale in _scales(D):
+            kernel = np.exp(D / -scale)
+            spectrum = _Spectrum.from_kernel(kernel, self.roots[few], self.targets[few])
+            compared.append((scale, *spectrum.choose(ridges)))
+        return np.array(compared)
 
     def decompose(self, scale: float) -> tuple[Rows, _Spectrum]:
         """Return the rows that carry a kernel, and the spectrum of all rows."""
@@ -276,7 +269,7 @@ class _Problem:
         K = _squared_distances(self.rows, landmarks)
         np.fill_diagonal(K, 0)
         K /= -scale
-        return landmarks, _Spectrum.of(np.exp(K, out=K), self.roots, self.targets)
+        return landmarks, _Spectrum.from_kernel(np.exp(K, out=K), self.roots, self.targets)
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,7 +283,7 @@ class _Spectrum:
     factors: Array
 
     @classmethod
-    def of(cls, K: Array, roots: Array, targets: Array) -> _Spectrum:
+    def from_kernel(cls, K: Array, roots: Array, targets: Array) -> _Spectrum:
         """Decompose a kernel between n rows and the first m of them; all of it for m = n."""
         n, m = K.shape
         if m == n:
@@ -304,23 +297,23 @@ class _Spectrum:
         sizes = np.sqrt(s)  # Z holds all of K_mm^(1/2), so that none vanishes
         return cls(Z @ (W / sizes), s, targets, root @ (W * sizes), np.ones((m, 1)))
 
-    def choose(self, penalties: Array) -> tuple[float, float]:
-        """Return the penalty of least error on left-out rows, and this error."""
+    def choose(self, ridges: Array) -> tuple[float, float]:
+        """Return the ridge of least error on left-out rows, and this error."""
         size = float(np.linalg.norm(self.targets)) or 1.0
-        errors, lengths = np.empty(len(penalties)), np.empty(len(penalties))
-        for k, penalty in enumerate(penalties):
-            predicted = leave_one_out(self.vectors, self.squares, self.targets, penalty)
+        errors, lengths = np.empty(len(ridges)), np.empty(len(ridges))
+        for k, ridge in enumerate(ridges):
+            predicted = leave_one_out(self.vectors, self.squares, self.targets, ridge)
             # A row that no other reaches is predicted by the mean.
             errors[k] = np.linalg.norm(np.nan_to_num(predicted) - self.targets) / size
-            lengths[k] = np.linalg.norm(self.coefficients(penalty))
-        tame = np.flatnonzero(lengths <= max(LONGEST, lengths.min()))
-        best = tame[first_least(errors[tame])]
-        return float(penalties[best]), float(errors[best])
+            lengths[k] = np.linalg.norm(self.coefficients(ridge))
+        short = np.flatnonzero(lengths <= max(LONGEST, lengths.min()))
+        best = short[first_least(errors[short])]
+        return float(ridges[best]), float(errors[best])
 
-    def coefficients(self, penalty: float) -> Array:
+    def coefficients(self, ridge: float) -> Array:
         """Return what multiplies the kernels."""
         projected = self.vectors.T @ self.targets
-        return np.asarray(self.factors * (self.lift @ (projected.T / (self.squares + penalty)).T))
+        return np.asarray(self.factors * (self.lift @ (projected.T / (self.squares + ridge)).T))
 
 
 def _scales(D: Array) -> Array:
@@ -329,7 +322,7 @@ def _scales(D: Array) -> Array:
         return np.ones(1)
     apart = np.where(D > 0, D, np.inf)
     nearest, usual = np.median(apart.min(axis=0)), np.median(D[D > 0])
-    if D.shape[0] == 2:  # no row can tell
+    if D.shape[0] == 2:  # no left-out row can decide
         return np.array([usual])
     span = LARGEST_SCALE * usual / nearest
     n_scales = min(MOST_SCALES, 2 + int(np.log(span) / np.log(SCALE_RATIO)))
@@ -349,9 +342,9 @@ def _squared_distances(a: Any, b: Any) -> Array:
     return np.asarray(cdist(a, b, "sqeuclidean"))
 
 
-def _check(X: Any, Y: Array, scale: float | None, penalty: float | None) -> None:
+def _check(X: Any, Y: Array, scale: float | None, ridge: float | None) -> None:
     if Y.ndim != 2 or len(Y) != X.shape[0]:
         raise InputError(f"Y of shape {Y.shape} must have one row for each of X's {X.shape[0]}.")
-    for name, value in (("scale", scale), ("penalty", penalty)):
+    for name, value in (("scale", scale), ("ridge", ridge)):
         if value is not None and not (np.isfinite(value) and value > 0):
             raise InputError(f"{name}={value!r} must be positive and finite, or None.")

@@ -1,8 +1,11 @@
 """Sparse matrices as graphs: every stored entry is an edge, explicit zeros among them.
 
 Matrices of distances hold zeros between equal points, which SciPy's ``maximum`` and ``+`` would
-drop or merge; the functions here keep them. :class:`SparseAdjacency` is a matrix of weights as
-solvers see it: size, degrees, product with a block of vectors.
+drop or merge; the functions here keep them.
+
+:class:`SparseAdjacency` is a matrix of weights as solvers see it. They touch a graph only through
+the protocol :class:`labelfold.solvers.eigen.operator.Adjacency`, which is its size, its degrees and
+its product with a block of vectors: a graph partitioned over many machines can take its place.
 """
 
 from __future__ import annotations
@@ -14,25 +17,22 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 __all__ = [
+    "ReadOnly",
     "SparseAdjacency",
     "add_edges",
     "coincident",
+    "keep_entries",
     "keep_nearest",
     "pairs_above",
     "row_numbers",
     "symmetrize",
     "with_class_nodes",
+    "with_values",
 ]
 
 
 class SparseAdjacency:
-    """Weights W of an undirected graph.
-
-    Parameters
-    ----------
-    matrix : csr_array of shape (n, n)
-        Symmetric, nonnegative.
-    """
+    """Weights W of an undirected graph, from a symmetric nonnegative matrix."""
 
     def __init__(self, matrix: sp.csr_array) -> None:
         self.matrix = matrix
@@ -58,19 +58,28 @@ class SparseAdjacency:
         return SparseAdjacency(matrix), np.asarray(order)
 
 
+class ReadOnly:
+    """Base of immutable values: nobody writes into their arrays, after unpickling either."""
+
+    def __post_init__(self) -> None:
+        for value in vars(self).values():
+            parts = ("data", "indices", "indptr") if sp.issparse(value) else ()
+            for part in (value, *(getattr(value, name) for name in parts)):
+                if isinstance(part, np.ndarray):
+                    part.flags.writeable = False
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()
+
+
 def with_class_nodes(
     weights: sp.csr_array, membership: sp.csr_array, *, class_weight: float, edge_weight: float
 ) -> SparseAdjacency:
     """Return G = [[0, a C], [a C^T, b W]]: class nodes first, then points (CCDR-MC section IV).
 
-    Parameters
-    ----------
-    weights : csr_array of shape (n, n)
-        W.
-    membership : csr_array of shape (n_classes, n)
-        C; every class has a member.
-    class_weight, edge_weight : float
-        a and b; the paper's G has a = 1 and b = beta.
+    C is the membership, of shape (n_classes, n); every class has a member. The paper's G has the
+    class weight a = 1 and the edge weight b = beta.
     """
     C = class_weight * membership
     blocks: Any = [[None, C], [C.T, edge_weight * weights]]
@@ -91,9 +100,20 @@ def pairs_above(entries: sp.csr_array) -> tuple[NDArray[np.intp], NDArray[np.flo
 
 def coincident(distances: sp.csr_array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the row and column of every stored zero: points at distance 0."""
-    zero = np.flatnonzero(distances.data == 0)
-    rows = np.searchsorted(distances.indptr, zero, side="right") - 1
-    return rows, distances.indices[zero].astype(np.intp)
+    zero = distances.data == 0
+    return row_numbers(distances)[zero], distances.indices[zero].astype(np.intp)
+
+
+def with_values(entries: sp.csr_array, values: NDArray[Any]) -> sp.csr_array:
+    """Return other values in the places of the stored entries."""
+    return sp.csr_array((values, entries.indices, entries.indptr), shape=entries.shape)
+
+
+def keep_entries(entries: sp.csr_array, kept: NDArray[np.bool_]) -> sp.csr_array:
+    """Return the stored entries, zeros among them, for which ``kept`` is True."""
+    before = np.concatenate([[0], np.cumsum(kept)])
+    parts = (entries.data[kept], entries.indices[kept], before[entries.indptr])
+    return sp.csr_array(parts, shape=entries.shape)
 
 
 def keep_nearest(distances: sp.csr_array, n_nearest: int) -> sp.csr_array:
@@ -101,15 +121,15 @@ def keep_nearest(distances: sp.csr_array, n_nearest: int) -> sp.csr_array:
     if not distances.has_sorted_indices:
         distances = distances.sorted_indices()
     rows, counts = row_numbers(distances), np.diff(distances.indptr)
-    order = np.lexsort((distances.data, rows))  # which leaves ties in their order
+    order = np.lexsort((distances.data, rows))  # leaves ties in their order
     rank = np.arange(len(order)) - np.repeat(distances.indptr[:-1], counts)
-    chosen = order[rank < n_nearest]
-    entries = (distances.data[chosen], (rows[chosen], distances.indices[chosen]))
-    return sp.csr_array(entries, shape=distances.shape)
+    nearest = np.zeros(len(order), dtype=bool)
+    nearest[order[rank < n_nearest]] = True
+    return keep_entries(distances, nearest)
 
 
 def symmetrize(lists: sp.csr_array) -> sp.csr_array:
-    """Join i and j where either lists the other (the "or" rule), at the shorter distance."""
+    """Join i and j if either lists the other (the "or" rule), at the shorter distance."""
     n = lists.shape[0]
     rows, columns = row_numbers(lists), lists.indices
     keys = np.minimum(rows, columns) * np.int64(n) + np.maximum(rows, columns)
@@ -135,5 +155,5 @@ def add_edges(
 
 
 def _index_dtype(n: int) -> type[np.signedinteger[Any]]:
-    """Return the narrow type where it suffices: products with the matrix are memory-bound."""
+    """Return the narrow type if it suffices: products with the matrix are memory-bound."""
     return np.int32 if n < np.iinfo(np.int32).max else np.int64

@@ -1,63 +1,55 @@
-"""Components of a graph, and the few shortest bridges that join them.
+"""Connected components of a graph, and the few shortest bridges between them.
 
-The bridges are the edges of a minimum spanning tree over the components, grown as Boruvka does:
-every component except the largest takes its shortest edge to another, components that met become
-one, and so on.
+Bridges are the edges of a minimum spanning tree over the components, grown as in Boruvka's
+algorithm: in every round each component except the largest takes its shortest edge to another, and
+components that met become one.
 
 The shortest edge is found without comparing all rows. Small components ask the index for more
 neighbors than they have rows. The rows of large ones are halved into groups with a center c and a
 radius r; rows of two groups a, b are at least |c_a - c_b| - r_a - r_b apart. Groups are compared,
-those with the closest centers first, until the bounds rule out all others: the edge is exact. Where
+those with the closest centers first, until the bounds rule out all others: the edge is exact. If
 distances are too much alike for that, as in many dimensions, a fixed number of comparisons per row
-is made, and the best pair found is moved, one end at a time, to a pair that is locally closest.
+is made, and the best pair is moved, one end at a time, to a pair that is locally closest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.cluster.hierarchy import DisjointSet
 
 from labelfold.exceptions import InputError
-from labelfold.graph.neighbor_index import NeighborIndex, PointIndex
-from labelfold.graph.precomputed import PrecomputedIndex
+from labelfold.graph.adjacency import row_numbers, with_values
+from labelfold.graph.neighbor_index import PointIndex
+from labelfold.graph.precomputed import NeighborIndex, PrecomputedIndex
 
 __all__ = ["Pairs", "find_bridges", "find_components"]
 
-# Rows, other rows, and the distances between them.
-Pairs = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]
+Numbers = NDArray[np.intp]
+Pairs = tuple[Numbers, Numbers, NDArray[np.float64]]  # rows, other rows, distances between them
 Pair = tuple[float, int, int]  # a distance first, so that the least pair is the closest
 
-SMALL_COMPONENTS = (5, 20)  # rows; such a component is left by widening its rows' searches
+SMALL_COMPONENT = 20  # rows at most, each searched for one neighbor more
 GROUP_SIZE = 128  # rows at most
-COLUMNS_AT_ONCE = 512  # rows that a group is compared with before bounds are looked at again
+COLUMNS_AT_ONCE = 512  # rows that a group is compared with between two looks at the bounds
 ROWS_COMPARED = 200  # for every row of a large component, at most
 PAIRS_COMPARED = 4_000_000  # in all, if that is more: up to 2,000 rows bridges are always exact
-MOST_STEPS = 20  # of a pair towards a closer one
+MOST_STEPS = 20  # of a pair toward a closer one
 ROUNDING = 1e-9  # relative difference of distances that may be a tie
 
 
-def find_components(
-    adjacency: sp.csr_array, groups: NDArray[np.intp] | None = None
-) -> NDArray[np.int32]:
+def find_components(adjacency: sp.csr_array, groups: Numbers | None = None) -> NDArray[np.int32]:
     """Return for every node the number of its component.
 
-    Parameters
-    ----------
-    adjacency : csr_array of shape (n, n)
-        Every stored entry is an edge, zeros too.
-    groups : ndarray of shape (n,), default=None
-        Nodes with the same number count as joined, as by a class node; -1 stands alone.
+    Every stored entry is an edge, zeros too. Nodes with the same group number count as joined, as
+    by a class node; -1 stands alone.
     """
     n = adjacency.shape[0]
-    edges = sp.csr_array(
-        (np.ones(adjacency.nnz, dtype=np.int8), adjacency.indices, adjacency.indptr), shape=(n, n)
-    )
+    edges = with_values(adjacency, np.ones(adjacency.nnz, dtype=np.int8))
     if groups is not None and np.any(groups >= 0):
         rows = np.flatnonzero(groups >= 0)
         shape = (n, int(groups.max()) + 1)
@@ -65,7 +57,7 @@ def find_components(
         blocks: Any = [[edges, joins], [joins.T, None]]
         edges = sp.csr_array(sp.block_array(blocks))
     _, components = sp.csgraph.connected_components(edges, directed=False)
-    _, renumbered = np.unique(components[:n], return_inverse=True)  # groups may have had no member
+    _, renumbered = np.unique(components[:n], return_inverse=True)  # a group may have no member
     return renumbered.astype(np.int32)
 
 
@@ -86,14 +78,12 @@ def find_bridges(components: NDArray[Any], index: NeighborIndex) -> Pairs:
     distances : ndarray of shape (n_bridges,)
         Distances in the metric.
     """
-    if isinstance(index, PrecomputedIndex):
-        shortest_exits: Callable[[NDArray[Any]], Pairs] = partial(_shortest_known, index.known)
-    else:
-        assert isinstance(index, PointIndex)
-        shortest_exits = _Exits(index)
     found: list[Pairs] = []
     while components.max() > 0:
-        rows, columns, distances = shortest_exits(components)
+        if isinstance(index, PrecomputedIndex):
+            rows, columns, distances = _shortest_known(index.known, components)
+        else:
+            rows, columns, distances = _EdgeSearch(index, components).shortest_edges()
         kept, components = _merge(components, rows, columns, distances)
         found.append((rows[kept], columns[kept], distances[kept]))
     rows, columns, distances = (np.concatenate(part) for part in zip(*found, strict=True))
@@ -103,120 +93,102 @@ def find_bridges(components: NDArray[Any], index: NeighborIndex) -> Pairs:
 
 
 def _merge(
-    components: NDArray[Any],
-    rows: NDArray[np.intp],
-    columns: NDArray[np.intp],
-    distances: NDArray[np.float64],
-) -> tuple[list[int], NDArray[np.intp]]:
-    """Return the edges that join components, and the components that they make.
+    components: NDArray[Any], rows: Numbers, columns: Numbers, distances: NDArray[np.float64]
+) -> tuple[list[int], Numbers]:
+    """Return the edges that join components, and the components after that.
 
     Two components may have chosen the same edge, and several a circle of equally long ones.
     """
-    parent = list(range(int(components.max()) + 1))
-
-    def root(component: int) -> int:
-        while parent[component] != component:
-            parent[component] = component = parent[parent[component]]
-        return component
-
-    kept = []
-    for edge in np.argsort(distances, kind="stable").tolist():
-        here, there = root(components[rows[edge]]), root(components[columns[edge]])
-        if here != there:
-            parent[here] = there
-            kept.append(edge)
-    roots = [root(component) for component in range(len(parent))]
+    n = int(components.max()) + 1
+    sets = DisjointSet(range(n))
+    here, there = components[rows].tolist(), components[columns].tolist()
+    by_length = np.argsort(distances, kind="stable").tolist()
+    kept = [edge for edge in by_length if sets.merge(here[edge], there[edge])]
+    roots = [sets[component] for component in range(n)]
     return kept, np.unique(roots, return_inverse=True)[1][components]
 
 
 def _shortest_known(known: sp.csr_array, components: NDArray[Any]) -> Pairs:
     """For each component, return the shortest given distance to another."""
-    entries = known.tocoo()
-    crossing = components[entries.row] != components[entries.col]
-    rows, columns, distances = (part[crossing] for part in (entries.row, entries.col, entries.data))
-    if len(distances) == 0:
+    rows, columns = row_numbers(known), known.indices
+    if np.array_equal(components[rows], components[columns]):
         raise InputError(
             f"The precomputed distances fall into {components.max() + 1} components with no "
             "distance between them: compute them with more neighbors."
         )
-    return _shortest_of_each(components[rows], rows, columns, distances)
+    return _shortest_of_each(components, rows, columns, known.data)
 
 
 def _shortest_of_each(
-    groups: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any], lengths: NDArray[np.float64]
+    components: NDArray[Any], rows: Numbers, columns: NDArray[Any], lengths: NDArray[np.float64]
 ) -> Pairs:
-    """Return the shortest pair of every group, ties by row and column number."""
-    order = np.lexsort((columns, rows, lengths, groups))
-    _, first = np.unique(groups[order], return_index=True)
-    best = order[first]
+    """Return the shortest pair from every component to another, ties by row and column number."""
+    crossing = components[rows] != components[columns]
+    rows, columns, lengths = rows[crossing], columns[crossing], lengths[crossing]
+    order = np.lexsort((columns, rows, lengths, components[rows]))
+    best = order[np.unique(components[rows][order], return_index=True)[1]]
     return rows[best], columns[best], lengths[best]
 
 
-class _Exits:
-    """Search for the shortest edges out of components, among rows that can be measured.
+class _EdgeSearch:
+    """One round: the shortest edges between components of rows that can be measured.
 
-    Lengths are those between prepared rows. As components only grow together, groups of close rows
-    stay within one; where most are tiny components of before, they are made again.
+    Lengths are those between prepared rows.
     """
 
-    def __init__(self, index: PointIndex) -> None:
-        self._index = index
-        self._components: NDArray[Any] = np.empty(0, dtype=np.intp)
-        self._members: list[NDArray[np.intp]] = []
-        self._groups: _Groups | None = None
+    def __init__(self, index: PointIndex, components: NDArray[Any]) -> None:
+        self._index, self._components = index, components
+        self._sizes = np.bincount(components)
+        in_order = np.argsort(components, kind="stable")
+        self._members = np.split(in_order, np.cumsum(self._sizes)[:-1])  # of every component
 
-    def __call__(self, components: NDArray[Any]) -> Pairs:
+    def shortest_edges(self) -> Pairs:
         """For each component except the largest, return its shortest edge to another."""
-        self._components, self._members = components, _split(components)
-        sizes = np.bincount(components)
-        leaving = np.flatnonzero(np.arange(len(sizes)) != sizes.argmax())
-        pairs, below = [], 0
-        for size in SMALL_COMPONENTS:
-            small = leaving[(sizes[leaving] > below) & (sizes[leaving] <= size)]
-            if len(small):
-                pairs.append(self._from_small(small, size))
-            below = size
-        allowance = max(ROWS_COMPARED, PAIRS_COMPARED // len(components))
-        large = leaving[sizes[leaving] > below]
-        most = 4 * (len(sizes) + len(components) // GROUP_SIZE)
-        if len(large) and (self._groups is None or len(self._groups.sizes) > most):
-            self._groups = self._make_groups()
+        is_largest = np.arange(len(self._sizes)) == self._sizes.argmax()
+        is_small = self._sizes <= SMALL_COMPONENT
+        pairs = []
+        small, large = (np.flatnonzero(some & ~is_largest) for some in (is_small, ~is_small))
+        if len(small):
+            pairs.append(self._edges_of_small(np.concatenate([self._members[c] for c in small])))
+        if len(large):
+            groups = [group for members in self._members for group in self._halve(members)]
+            self._groups = [rows for rows, _, _ in groups]
+            self._centers = np.array([center for _, center, _ in groups])
+            self._radii = np.array([radius for _, _, radius in groups])
+        n_rows = len(self._components)
+        allowance = max(ROWS_COMPARED, PAIRS_COMPARED // n_rows)
         for component in large:
-            length, *ends = self._from_large(component, allowance * int(sizes[component]))
+            length, *ends = self._edge_of_large(component, allowance * int(self._sizes[component]))
             pairs.append((*np.array(ends)[:, None], np.array([length])))
         rows, columns, lengths = (np.concatenate(part) for part in zip(*pairs, strict=True))
         return rows, columns, self._index.space.from_search(lengths)
 
-    def _from_small(self, small: NDArray[np.intp], largest: int) -> Pairs:
-        """Search more neighbors than any of the components has rows, all in one go."""
-        index, components = self._index, self._components
-        rows = np.concatenate([self._members[component] for component in small])
-        reach = min(largest + 1, index.n_points)
+    def _edges_of_small(self, rows: Numbers) -> Pairs:
+        """Search more neighbors than any of the rows' components has rows."""
+        index = self._index
+        reach = min(SMALL_COMPONENT + 1, index.n_points)
         columns, lengths = index.search_lists(index.rows[rows], reach, own=None)
-        rows, columns, lengths = np.repeat(rows, reach), columns.ravel(), lengths.ravel()
-        leaves = components[rows] != components[columns]
-        rows, columns, lengths = rows[leaves], columns[leaves], lengths[leaves]
-        return _shortest_of_each(components[rows], rows, columns, lengths)
+        return _shortest_of_each(
+            self._components, np.repeat(rows, reach), columns.ravel(), lengths.ravel()
+        )
 
-    def _from_large(self, component: np.intp, n_pairs: int) -> Pair:
-        """Compare groups, and stop where their bounds decide or after so many pairs of rows."""
-        groups = self._groups
-        assert groups is not None
-        inside = self._components[groups.centers] == component
+    def _edge_of_large(self, component: np.intp, n_pairs: int) -> Pair:
+        """Compare groups until their bounds decide, or for so many pairs of rows."""
+        inside = self._components[self._centers] == component
         own, others = np.flatnonzero(inside), np.flatnonzero(~inside)
-        apart = self._between(groups.centers[own], groups.centers[others])
-        bounds = apart - groups.radii[own, None] - groups.radii[others]
+        apart = self._between(self._centers[own], self._centers[others])
+        bounds = apart - self._radii[own, None] - self._radii[others]
         best: Pair = (np.inf, -1, -1)
         for place in np.argsort(apart.min(axis=1), kind="stable"):
+            rows = self._groups[own[place]]
             left = np.flatnonzero(bounds[place] <= best[0])
             left = left[np.argsort(apart[place, left], kind="stable")]
             while len(left):
                 if n_pairs <= 0:
                     return self._step_closer(best)
-                ends = np.cumsum(groups.sizes[others[left]])
+                ends = np.cumsum([len(self._groups[other]) for other in others[left]])
                 stop = int(np.searchsorted(ends, COLUMNS_AT_ONCE)) + 1
-                rows = groups.rows[own[place]]
-                columns = np.concatenate([groups.rows[other] for other in others[left[:stop]]])
+                columns = np.concatenate([self._groups[other] for other in others[left[:stop]]])
                 best = min(best, self._closest(rows, columns))
                 n_pairs -= len(rows) * len(columns)
                 left = left[stop:]
@@ -235,7 +207,7 @@ class _Exits:
                 break
         return pair
 
-    def _closest(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Pair:
+    def _closest(self, rows: Numbers, columns: Numbers) -> Pair:
         """Return the closest pair of two sets of rows, ties by row and column number."""
         between = self._between(rows, columns)
         near = np.flatnonzero(between <= between.min() * (1 + ROUNDING))
@@ -245,16 +217,8 @@ class _Exits:
         best = np.lexsort((pairs[1], pairs[0], exact))[0]
         return float(exact[best]), int(pairs[0][best]), int(pairs[1][best])
 
-    def _make_groups(self) -> _Groups:
-        found = [group for members in self._members for group in self._halve(members)]
-        rows, centers, radii = zip(*found, strict=True)
-        sizes = np.array([len(group) for group in rows])
-        return _Groups(rows, np.array(centers), np.array(radii), sizes)
-
-    def _halve(
-        self, members: NDArray[np.intp]
-    ) -> Iterator[tuple[NDArray[np.intp], np.intp, np.float64]]:
-        """Yield groups of rows with a row at their center, and their radius.
+    def _halve(self, members: Numbers) -> Iterator[tuple[Numbers, np.intp, np.float64]]:
+        """Yield groups of rows, with the row at the center of each and their radius.
 
         Rows are halved by their distance to one that is far from the others: any metric will do.
         """
@@ -272,21 +236,5 @@ class _Exits:
             center = group[np.maximum(along, back).argmin()]  # half-way between the two ends
             yield group, center, self._between(np.array([center]), group).max()
 
-    def _between(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float64]:
+    def _between(self, rows: Numbers, columns: Numbers) -> NDArray[np.float64]:
         return self._index.space.between(self._index.rows[rows], self._index.rows[columns])
-
-
-@dataclass(frozen=True, eq=False)
-class _Groups:
-    """Groups of close rows: their numbers, the row at the center, the radius around it."""
-
-    rows: tuple[NDArray[np.intp], ...]
-    centers: NDArray[np.intp]
-    radii: NDArray[np.float64]
-    sizes: NDArray[np.intp]
-
-
-def _split(components: NDArray[Any]) -> list[NDArray[np.intp]]:
-    """Return the rows of every component."""
-    order = np.argsort(components, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(components))[:-1])

@@ -1,12 +1,12 @@
-"""Lengths of k-nearest-neighbour graphs: how they grow with the points, and what growth tells.
+"""Lengths of k-nearest-neighbor graphs: how they grow with the points, and what that shows.
 
 The length of the graph on n points is ::
 
-    L(n) = sum_i sum_(j among the k nearest of i) d(i, j)^gamma
+    L(n) = sum_i sum_(j among the k nearest of i) d(i, j)^edge_power
 
-For points drawn from a density f on a manifold of dimension m it tends to
-``beta n^a int f^a`` with ``a = (m - gamma) / m`` (Costa and Hero 2004): the slope of log L over
-log n tells the dimension, and the height of the line the Renyi entropy of order a.
+For points drawn from a density f on a manifold of dimension m it tends to ``beta n^a int f^a``
+with ``a = (m - edge_power) / m`` (Costa and Hero 2004): the slope of log L over log n gives the
+dimension, and the height of the line the Renyi entropy of order a.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from scipy.interpolate import PchipInterpolator
 from scipy.special import betaincinv, gammaln
 
 from labelfold.exceptions import InputError
-from labelfold.graph.neighbor_index import NeighborIndex
+from labelfold.graph.precomputed import NeighborIndex
 from labelfold.progress import Progress, report_nothing
 
 __all__ = [
@@ -38,8 +38,8 @@ __all__ = [
 Array = NDArray[np.float64]
 
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(32)
-# Dimensions of the spheres that are compared with. Below the first the law of flat space holds;
-# above the last, chords of spheres hardly shrink as points are added.
+# Dimensions of the spheres to compare with. Below the first the law of flat space holds; above the
+# last, chords of spheres hardly shrink as points are added.
 SPHERES = np.geomspace(0.5, 256.0, 28)
 
 
@@ -48,19 +48,19 @@ class GrowthPlan:
     """How lengths are measured; see :class:`~labelfold.IntrinsicDimension` for the parameters."""
 
     n_neighbors: int
-    gamma: float
+    edge_power: float
     n_sizes: int
     n_resamples: int
     max_size: int
 
     @property
     def least_points(self) -> int:
-        """Number of points that a slope needs: two sizes, each with k neighbours."""
+        """Number of points that a slope needs: two sizes, each with k neighbors."""
         return 2 * (self.n_neighbors + 1)
 
     @property
     def least_points_for_spread(self) -> int:
-        """Number of points that also tell how far the slope can be trusted."""
+        """Number of points that the standard error of the slope needs."""
         return 2 * self.least_points
 
     def depths(self, n_points: int) -> list[int]:
@@ -75,27 +75,13 @@ class GrowthPlan:
 
 @dataclass(frozen=True, eq=False)
 class Growth:
-    """Lengths of the graphs on subsamples of decreasing size.
+    """Lengths of the graphs on subsamples of decreasing size."""
 
-    Parameters
-    ----------
-    sizes : ndarray of shape (n_sizes,)
-        Mean number of points of a subsample, each half the one before.
-    log_lengths : ndarray of shape (n_sizes,)
-        Logarithm of the mean length of the graphs on subsamples of that size.
-    slope : float
-        Slope of the least-squares line of ``log_lengths`` over log ``sizes``.
-    spread : float
-        Standard error of the slope; NaN for too few points.
-    of_points : ndarray of shape (n_sizes, n_points)
-        Every point's part of the length, in some unit, mean over the resamples.
-    """
-
-    sizes: Array
-    log_lengths: Array
-    slope: float
-    spread: float
-    of_points: Array
+    sizes: Array  # mean number of points of a subsample, each half the one before
+    log_lengths: Array  # logarithm of the mean length of the graphs on subsamples of that size
+    slope: float  # of the least-squares line of log_lengths over log sizes
+    spread: float  # standard error of the slope; NaN for too few points
+    of_points: Array  # (n_sizes, n_points): their parts of the length, mean over the resamples
 
 
 def measure_growth(
@@ -108,8 +94,8 @@ def measure_growth(
 ) -> Growth:
     """Split the points into halves, quarters, ... at random, and measure the graphs on the parts.
 
-    Every resample splits all points anew, so that each size sees every point. The first two halves
-    are independent samples with half the points each: half the difference of their own slopes, from
+    Every resample splits all points, so that each size sees every point. The first two halves are
+    independent samples with half the points each: half the difference of their own slopes, from
     halves down, varies as the slope of all points does, and a little more, since one split's parts
     are not averaged over splits.
     """
@@ -119,7 +105,7 @@ def measure_growth(
     lengths = np.empty((plan.n_resamples, len(depths), n))
     in_first_half = np.zeros((plan.n_resamples, n), dtype=bool)
     if depths[0] == 0:
-        lengths[:, 0] = graph_lengths(index, plan.n_neighbors, plan.gamma, unit=unit)
+        lengths[:, 0] = graph_lengths(index, plan.n_neighbors, plan.edge_power, unit=unit)
     for resample in range(plan.n_resamples):
         progress(stage, resample, plan.n_resamples)
         parts = [rng.permutation(n)]
@@ -130,7 +116,7 @@ def measure_growth(
             if depth in depths:
                 for part in parts:
                     lengths[resample, depth - depths[0], part] = graph_lengths(
-                        index.among(part), plan.n_neighbors, plan.gamma, unit=unit
+                        index.among(part), plan.n_neighbors, plan.edge_power, unit=unit
                     )
     progress(stage, plan.n_resamples, plan.n_resamples)
     has_spare = len(depths) > 2
@@ -139,7 +125,7 @@ def measure_growth(
     logs = np.log(sizes * of_points.mean(axis=1))
     return Growth(
         sizes=sizes,
-        log_lengths=logs + plan.gamma * np.log(unit),
+        log_lengths=logs + plan.edge_power * np.log(unit),
         slope=float(log_slope(sizes, logs)),
         spread=_spread_of_halves(lengths, in_first_half, sizes) if has_spare else float("nan"),
         of_points=of_points,
@@ -147,11 +133,11 @@ def measure_growth(
 
 
 def graph_lengths(
-    index: NeighborIndex, n_neighbors: int, gamma: float, *, unit: float = 1.0
+    index: NeighborIndex, n_neighbors: int, edge_power: float, *, unit: float = 1.0
 ) -> Array:
-    """Return every point's part of the length: the sum of d^gamma over its own nearest."""
-    found = index.neighbors(n_neighbors)
-    return np.asarray(((found.data / unit) ** gamma).reshape(-1, n_neighbors).sum(axis=1))
+    """Return every point's part of the length: the sum of d^edge_power over its own nearest."""
+    lengths = index.neighbors(n_neighbors).data / unit
+    return np.asarray((lengths**edge_power).reshape(-1, n_neighbors).sum(axis=1))
 
 
 def log_slope(sizes: Array, log_lengths: Array) -> Array:
@@ -163,55 +149,55 @@ def log_slope(sizes: Array, log_lengths: Array) -> Array:
 def dimension_of_slope(slopes: Array, sizes: Array, plan: GrowthPlan, *, calibrate: bool) -> Array:
     """Return the dimension m at which lengths grow with these slopes, infinite for 1 and more.
 
-    Without calibration that is ``gamma / (1 - slope)``; with it, the dimension of the sphere
+    Without calibration it is ``edge_power / (1 - slope)``; with it, the dimension of the sphere
     whose expected lengths at these sizes have that slope.
     """
     flat = np.full(slopes.shape, np.inf)
     finite = ~(slopes >= 1)  # NaN stays NaN
-    flat[finite] = plan.gamma / (1 - slopes[finite])
+    flat[finite] = plan.edge_power / (1 - slopes[finite])
     if not calibrate:
         return flat
-    seen, factors = _sphere_table(tuple(sizes.tolist()), plan.n_neighbors, plan.gamma)
-    place = np.log(flat)
-    factor = PchipInterpolator(seen, factors)(np.clip(place, seen[0], seen[-1]))
-    return np.where(place > seen[-1], np.inf, flat * factor)
+    seen, factors = _sphere_table(tuple(sizes.tolist()), plan.n_neighbors, plan.edge_power)
+    logs = np.log(flat)
+    factor = PchipInterpolator(seen, factors)(np.clip(logs, seen[0], seen[-1]))
+    return np.where(logs > seen[-1], np.inf, flat * factor)
 
 
 def entropy_of_length(
     dimension: float, growth: Growth, plan: GrowthPlan, *, calibrate: bool
 ) -> float:
-    """Return the Renyi entropy that the length at the largest size tells for a whole dimension.
+    """Return the Renyi entropy from the length at the largest size, for a whole dimension.
 
     A length that exceeds that of a uniform density on the volume V by the factor
-    ``exp((gamma / m) h)`` has the entropy ``h + log V``. With calibration V is the unit sphere,
-    without it the unit of volume.
+    ``exp((edge_power / m) h)`` has the entropy ``h + log V``. With calibration V is the unit
+    sphere, without it the unit of volume.
     """
     if not np.isfinite(dimension):
         return float("nan")
     m = max(1, round(dimension))
     size = float(growth.sizes[0])
     if calibrate:
-        uniform = sphere_log_length(m, size, plan.n_neighbors, plan.gamma)
+        uniform = sphere_log_length(m, size, plan.n_neighbors, plan.edge_power)
         log_volume = np.log(2) + (m + 1) / 2 * np.log(np.pi) - gammaln((m + 1) / 2)
     else:
-        uniform, log_volume = flat_log_length(m, size, plan.n_neighbors, plan.gamma), 0.0
-    return float(m / plan.gamma * (growth.log_lengths[0] - uniform) + log_volume)
+        uniform, log_volume = flat_log_length(m, size, plan.n_neighbors, plan.edge_power), 0.0
+    return float(m / plan.edge_power * (growth.log_lengths[0] - uniform) + log_volume)
 
 
-def flat_log_length(dimension: float, size: float, n_neighbors: int, gamma: float) -> float:
+def flat_log_length(dimension: float, size: float, n_neighbors: int, edge_power: float) -> float:
     """Return log (beta n^a): the length for a uniform density on unit volume without borders.
 
-    ``beta = V_m^(-gamma/m) sum_(j <= k) Gamma(j + gamma/m) / Gamma(j)`` with V_m the volume of the
-    unit ball, since the volume up to the j-th neighbour has a Gamma(j) distribution.
+    With p = edge_power, ``beta = V_m^(-p/m) sum_(j <= k) Gamma(j + p/m) / Gamma(j)`` and V_m the
+    volume of the unit ball, since the volume up to the j-th neighbor has a Gamma(j) distribution.
     """
-    share = gamma / dimension
+    share = edge_power / dimension
     log_ball = dimension / 2 * np.log(np.pi) - gammaln(dimension / 2 + 1)
     k = n_neighbors
     log_sum = gammaln(k + 1 + share) - gammaln(k) - np.log1p(share)  # the sum telescopes
     return float(log_sum - share * log_ball + (1 - share) * np.log(size))
 
 
-def sphere_log_length(dimension: float, size: float, n_neighbors: int, gamma: float) -> float:
+def sphere_log_length(dimension: float, size: float, n_neighbors: int, edge_power: float) -> float:
     """Return the logarithm of the expected length for n uniform points on the unit sphere S^m.
 
     A quarter of the squared chord to another point has a Beta(m/2, m/2) distribution, and the
@@ -221,16 +207,18 @@ def sphere_log_length(dimension: float, size: float, n_neighbors: int, gamma: fl
     j = np.arange(1, n_neighbors + 1)[:, None]
     shares = betaincinv(j, size - j, (NODES + 1) / 2)
     chords = 2 * np.sqrt(betaincinv(dimension / 2, dimension / 2, shares))
-    return float(np.log(size * np.sum(chords**gamma @ (NODE_WEIGHTS / 2))))
+    return float(np.log(size * np.sum(chords**edge_power @ (NODE_WEIGHTS / 2))))
 
 
 @lru_cache(maxsize=64)
-def _sphere_table(sizes: tuple[float, ...], n_neighbors: int, gamma: float) -> tuple[Array, Array]:
-    """Return log gamma / (1 - slope) of spheres, ascending, and the factors to their dimension."""
+def _sphere_table(
+    sizes: tuple[float, ...], n_neighbors: int, edge_power: float
+) -> tuple[Array, Array]:
+    """Return log (edge_power / (1 - slope)) of spheres, ascending, and factors to dimensions."""
     logs = np.array(
-        [[sphere_log_length(m, size, n_neighbors, gamma) for size in sizes] for m in SPHERES]
+        [[sphere_log_length(m, size, n_neighbors, edge_power) for size in sizes] for m in SPHERES]
     )
-    flat = gamma / (1 - log_slope(np.array(sizes), logs))
+    flat = edge_power / (1 - log_slope(np.array(sizes), logs))
     return np.log(flat), SPHERES / flat
 
 
@@ -244,12 +232,12 @@ def _spread_of_halves(lengths: Array, in_first_half: NDArray[np.bool_], sizes: A
 
 
 def _typical_distance(index: NeighborIndex) -> float:
-    """Return some neighbours' distance, as a unit in which powers neither overflow nor vanish."""
+    """Return some neighbors' distance, as a unit in which powers neither overflow nor vanish."""
     some = index.among(np.arange(min(index.n_points, 100)))
     typical = float(some.neighbors(1).data.max())
     if typical == 0:
         raise InputError(
-            f"The first {some.n_points} distinct rows are at distance 0 from each other: there is "
-            "no dimension to tell. Use another metric."
+            f"The first {some.n_points} distinct rows are at distance 0 from each other, which "
+            "leaves no dimension to estimate: use another metric."
         )
     return typical

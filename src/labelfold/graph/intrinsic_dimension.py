@@ -1,12 +1,11 @@
-"""The dimension of the manifold that points lie on, from the growth of their neighbour graph.
+"""The dimension of the manifold that rows lie on, from the growth of their neighbor graph.
 
 Costa and Hero's k-NN graph length (entropic graph): :mod:`labelfold.graph.graph_length` has the
-equations, this module the estimator, for all points, for each class and around each point.
+equations, this module the estimator, for all rows, for each class and around each row.
 """
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -15,10 +14,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 
-from labelfold.checks import check_integer, check_real, check_rows
-from labelfold.exceptions import FewNeighborsWarning, InputError
+from labelfold.checks import check_integer, check_real, check_rows, seed_from
+from labelfold.exceptions import FewNeighborsWarning, InputError, warn_user
+from labelfold.graph.adjacency import with_values
 from labelfold.graph.graph_length import (
     Growth,
     GrowthPlan,
@@ -27,8 +26,8 @@ from labelfold.graph.graph_length import (
     log_slope,
     measure_growth,
 )
-from labelfold.graph.neighbor_index import NeighborIndex
 from labelfold.graph.point_space import PointSpace, number_equal_rows
+from labelfold.graph.precomputed import NeighborIndex
 from labelfold.graph.search import make_index
 from labelfold.labels import PartialLabels
 from labelfold.methods import Declaration, declare
@@ -55,32 +54,32 @@ Numbers = NDArray[np.intp]
     )
 )
 class IntrinsicDimension(BaseEstimator):
-    """Intrinsic dimension and entropy of points, from the growth of their k-NN graph.
+    """Intrinsic dimension and entropy of rows, from the growth of their k-NN graph.
 
     Parameters
     ----------
     n_neighbors : int, default=4
-        Neighbours of every point in the graph. More lower the variance, and look less closely.
-    gamma : float, default=1.0
+        Neighbors of every row in the graph. More lower the variance, and look less closely.
+    edge_power : float, default=1.0
         Power of the edges' lengths. The entropy needs one below the dimension.
     n_sizes : int, default=3
-        Number of sample sizes, each half the one before; fewer where points are few.
+        Number of sample sizes, each half the one before; fewer for few rows.
     n_resamples : int, default=10
-        How often the points are split at random into parts of these sizes.
+        How often the rows are split at random into parts of these sizes.
     max_size : int, default=5000
-        Largest sample size. Of more points all are used, in parts up to this size.
+        Largest sample size. If there are more rows, all are used, in parts up to this size.
     calibrate : bool, default=True
         Compare the growth with that of spheres at the same sizes; False for the law that holds
-        in the limit of many points, which comes out low in high dimension.
+        in the limit of many rows, which comes out low in high dimension.
     local_size : int, default=None
-        Number of points in the neighbourhoods for ``local_dimensions_``; None for none.
+        Number of rows in the neighborhoods for ``local_dimensions_``; None for none.
     metric : str or callable, default="euclidean"
         "euclidean", "cosine", "precomputed" (all distances, as a dense matrix), or any metric of
-        scikit-learn that has lengths for values. "cosine" and "sqeuclidean", which are squares,
-        are measured as the chord between unit rows and as "euclidean".
+        scikit-learn whose values are lengths. "cosine" and "sqeuclidean", which are squares, are
+        measured as the chord between unit rows and as "euclidean".
     random_state : int, RandomState instance or None, default=None
-        Fixes the splits. All points and every class start from the same seed, so that a class has
-        the same estimate alone.
+        Seed of the splits; None is a fixed one. All rows and every class start from the same seed,
+        so that a class has the same estimate alone.
     n_jobs : int, default=None
         Bound on the number of threads; None leaves it to the libraries. Results do not depend
         on it.
@@ -90,31 +89,31 @@ class IntrinsicDimension(BaseEstimator):
     Attributes
     ----------
     dimension_ : float
-        Dimension of all points, not rounded; infinite, with a warning, where distances hardly
-        shrink as points are added.
+        Dimension of all rows, not rounded; infinite, with a warning, if distances hardly shrink
+        as rows are added.
     interval_ : ndarray of shape (2,)
-        Interval for ``dimension_`` that resampling gives, at 80 %; NaN for fewer than
-        ``4 (n_neighbors + 1)`` points. It tells the variance, not the bias.
+        Interval for ``dimension_`` from resampling, at 80 %; NaN for fewer than
+        ``4 (n_neighbors + 1)`` rows. It shows the variance, not the bias.
     entropy_ : float
-        Renyi entropy of order ``(m - gamma) / m`` in nats, m being ``dimension_`` rounded to a
-        whole number of at least 1. NaN where that is not finite.
+        Renyi entropy of order ``(m - edge_power) / m`` in nats, m being ``dimension_`` rounded to a
+        whole number of at least 1. NaN if that is not finite.
     sizes_ : ndarray of shape (n_sizes,)
-        Sample sizes, largest first; where halves are not whole, their mean.
+        Sample sizes, largest first; if halves are not whole, their mean.
     lengths_ : ndarray of shape (n_sizes,)
         Mean length of the graphs on samples of these sizes.
     classes_ : ndarray of shape (n_classes,)
-        Classes with a labelled point, sorted; empty without labels.
+        Classes with a labeled row, sorted; empty without labels.
     class_dimensions_ : ndarray of shape (n_classes,)
         Dimension of each class alone; NaN, with a warning, for a class of fewer than
-        ``4 (n_neighbors + 1)`` distinct points.
+        ``4 (n_neighbors + 1)`` distinct rows.
     class_intervals_ : ndarray of shape (n_classes, 2)
         Their intervals.
     local_dimensions_ : ndarray of shape (n_samples,)
-        Dimension around each point, where ``local_size`` is given.
+        Dimension around each row, if ``local_size`` is given.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has string names.
+        Names of the features, if X has string names.
 
     See Also
     --------
@@ -122,19 +121,20 @@ class IntrinsicDimension(BaseEstimator):
 
     Notes
     -----
-    The length of the graph, ``L(n) = sum_i sum_(j among the k nearest of i) d(i, j)^gamma``, grows
-    as ``beta n^a int f^a`` with ``a = (m - gamma) / m`` for n points of density f on a manifold of
-    dimension m. With the slope a of log L over log n, ``m = gamma / (1 - a)``, and the height of
-    the line gives the entropy ``(m / gamma) (log L - a log n - log beta)``.
+    The length of the graph with p = ``edge_power``,
+    ``L(n) = sum_i sum_(j among the k nearest of i) d(i, j)^p``, grows as ``beta n^a int f^a`` with
+    ``a = (m - p) / m`` for n rows of density f on a manifold of dimension m. With the slope a of
+    log L over log n, ``m = p / (1 - a)``, and the height of the line gives the entropy
+    ``(m / p) (log L - a log n - log beta)``.
 
-    The cost is that of about ``n_resamples`` exact neighbour searches, without any matrix of
-    n x n. Classes are searched alone. Equal rows count once: a distance of zero tells where data
-    were repeated or rounded, not how they spread.
+    The cost is that of about ``n_resamples`` exact neighbor searches, without an n x n matrix.
+    Classes are searched alone. Equal rows count once: a distance of zero shows that data were
+    repeated or rounded, not how they spread.
 
-    A border of the manifold makes estimates low, the more so in high dimension: 2,000 points in a
+    A border of the manifold makes estimates low, the more so in high dimension: 2,000 rows in a
     cube of 2, 4, 6 and 8 dimensions come out at about 1.95, 3.7, 5.4 and 7.2. Spheres are
     estimated without bias, Gaussian blobs of 5 and 8 dimensions at 5.2 and 8.4. Noise counts as
-    dimension as soon as neighbours are as near as it is large.
+    dimension as soon as neighbors are as near as it is large.
 
     Deviation: sizes are halved and samples drawn without replacement, all parts of a split being
     used, where the papers take bootstrap samples. The constant beta of directed k-NN graphs is
@@ -144,8 +144,8 @@ class IntrinsicDimension(BaseEstimator):
     dimension 8 grow at 1,000 points as the limit has it for 7.4. Calibration by cubes would put
     their border into every estimate. The interval comes from the differences between independent
     halves of the points, and errs on the wide side. Local estimates add up the lengths of
-    neighbouring points in graphs on samples of all points, where Costa, Girotra and Hero take
-    graphs inside the neighbourhood, whose border then dominates.
+    neighboring points in graphs on samples of all points, where Costa, Girotra and Hero take
+    graphs inside the neighborhood, whose border then dominates.
 
     References
     ----------
@@ -169,7 +169,7 @@ class IntrinsicDimension(BaseEstimator):
         self,
         n_neighbors: int = 4,
         *,
-        gamma: float = 1.0,
+        edge_power: float = 1.0,
         n_sizes: int = 3,
         n_resamples: int = 10,
         max_size: int = 5000,
@@ -181,7 +181,7 @@ class IntrinsicDimension(BaseEstimator):
         verbose: int = 0,
     ) -> None:
         self.n_neighbors = n_neighbors
-        self.gamma = gamma
+        self.edge_power = edge_power
         self.n_sizes = n_sizes
         self.n_resamples = n_resamples
         self.max_size = max_size
@@ -198,9 +198,9 @@ class IntrinsicDimension(BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Points; all distances, of shape (n_samples, n_samples), for ``metric="precomputed"``.
+            Rows; all distances, of shape (n_samples, n_samples), for ``metric="precomputed"``.
         y : array-like of shape (n_samples,), default=None
-            Labels; -1, None, NaN and pandas.NA are unlabelled.
+            Labels; -1, None, NaN and pandas.NA are unlabeled.
 
         Returns
         -------
@@ -230,11 +230,9 @@ class IntrinsicDimension(BaseEstimator):
         self.classes_ = labels.classes
         self.class_dimensions_, self.class_intervals_ = of_classes[:, 0], of_classes[:, 1:]
         if np.isinf(self.dimension_):
-            warnings.warn(
-                "Distances to neighbours hardly shrink as points are added, as in a very high "
-                "dimension: dimension_ is infinite. Fewer or other features may tell more.",
-                UserWarning,
-                stacklevel=2,
+            warn_user(
+                "Distances to neighbors hardly shrink as rows are added, as in a very high "
+                "dimension: dimension_ is infinite. Fewer or other features may help."
             )
         return self
 
@@ -247,7 +245,7 @@ class IntrinsicDimension(BaseEstimator):
         if self.metric == "precomputed" and sp.issparse(X):
             raise InputError(
                 "metric='precomputed' needs all distances here, since subsamples have other "
-                "neighbours, and X is sparse: pass the full matrix as a dense array, or the rows "
+                "neighbors, and X is sparse: pass the full matrix as a dense array, or the rows "
                 "themselves with another metric."
             )
         return X
@@ -262,8 +260,7 @@ class IntrinsicDimension(BaseEstimator):
             n_neighbors=plan.n_neighbors,
         )  # threads are bound once, not in every one of many small searches
         groups = _equal_by_distance(index) if by_distance else _equal_by_entries(X)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        return _Points(index, groups, plan, seed)
+        return _Points(index, groups, plan, seed_from(self.random_state))
 
     def _check_plan(self, n_samples: int) -> GrowthPlan:
         for name, least in (("n_neighbors", 1), ("n_sizes", 2), ("n_resamples", 1)):
@@ -271,7 +268,7 @@ class IntrinsicDimension(BaseEstimator):
         # So that samples of at most this size can be halved as often as an interval needs.
         least = 8 * (self.n_neighbors + 1)
         check_integer("max_size", self.max_size, least=least, hint=" = 8 (n_neighbors + 1)")
-        check_real("gamma", self.gamma, above=0, hint=": 1 suits all dimensions from 2")
+        check_real("edge_power", self.edge_power, above=0, hint=": 1 suits all dimensions from 2")
         if self.local_size is not None:
             check_integer("local_size", self.local_size, least=2)
             if self.local_size > n_samples:
@@ -281,7 +278,7 @@ class IntrinsicDimension(BaseEstimator):
                 )
         return GrowthPlan(
             int(self.n_neighbors),
-            float(self.gamma),
+            float(self.edge_power),
             int(self.n_sizes),
             int(self.n_resamples),
             int(self.max_size),
@@ -294,27 +291,23 @@ class IntrinsicDimension(BaseEstimator):
         if n_distinct < plan.least_points:
             raise InputError(
                 f"n_neighbors={plan.n_neighbors} needs at least {plan.least_points}{distinct} "
-                f"points, got {n_distinct}: lower n_neighbors or add data."
+                f"rows, got {n_distinct}: lower n_neighbors or add data."
             )
         if n_distinct < plan.least_points_for_spread:
-            warnings.warn(
-                f"{n_distinct}{distinct} points are few for n_neighbors={plan.n_neighbors}: "
-                f"there is no interval_ for fewer than {plan.least_points_for_spread}.",
+            warn_user(
+                f"{n_distinct}{distinct} rows are few for n_neighbors={plan.n_neighbors}: there "
+                f"is no interval_ for fewer than {plan.least_points_for_spread}.",
                 FewNeighborsWarning,
-                stacklevel=3,
             )
 
     def _dimension(self, growth: Growth, plan: GrowthPlan) -> list[float]:
         """Return the dimension and the ends of its interval."""
         reach = float(ndtri((1 + CONFIDENCE) / 2)) * growth.spread
         slopes = growth.slope + np.array([0, -reach, reach])
-        found: list[float] = dimension_of_slope(
-            slopes, growth.sizes, plan, calibrate=self.calibrate
-        ).tolist()
-        return found
+        return dimension_of_slope(slopes, growth.sizes, plan, calibrate=self.calibrate).tolist()
 
     def _of_classes(self, points: _Points, labels: PartialLabels, progress: Progress) -> Array:
-        """Return a row for each class: its dimension and the ends of the interval."""
+        """Return one row per class: its dimension and the ends of the interval."""
         found = np.full((labels.n_classes, 3), np.nan)
         small = []
         for code, name in enumerate(labels.classes.tolist()):
@@ -325,21 +318,20 @@ class IntrinsicDimension(BaseEstimator):
             growth = points.growth(rows, progress, f"graph lengths of class {name}")
             found[code] = self._dimension(growth, points.plan)
         if small:
-            warnings.warn(
-                f"Classes with fewer than {points.plan.least_points_for_spread} distinct points "
+            warn_user(
+                f"Classes with fewer than {points.plan.least_points_for_spread} distinct rows "
                 f"have no dimension (NaN): {', '.join(small)}. Lower n_neighbors="
-                f"{points.plan.n_neighbors} or label more points.",
+                f"{points.plan.n_neighbors} or label more rows.",
                 FewNeighborsWarning,
-                stacklevel=3,
             )
         return found
 
     def _around_points(self, index: NeighborIndex, growth: Growth, plan: GrowthPlan) -> Array:
-        """Return the dimension in the neighbourhood of each point, itself included."""
+        """Return the dimension in the neighborhood of each point, itself included."""
         size = min(int(self.local_size or 0), index.n_points)
         near = index.neighbors(size - 1)
-        near = sp.csr_array((np.ones(near.nnz), near.indices, near.indptr), shape=near.shape)
-        lengths = growth.of_points.T + near @ growth.of_points.T
+        sums = with_values(near, np.ones(near.nnz)) @ growth.of_points.T
+        lengths = growth.of_points.T + sums
         slopes = log_slope(growth.sizes, np.log(growth.sizes * lengths))
         return dimension_of_slope(slopes, growth.sizes, plan, calibrate=self.calibrate)
 
@@ -358,9 +350,9 @@ def largest_class_dimension(X: Any, y: ArrayLike, **parameters: Any) -> int:
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Points.
+        Rows.
     y : array-like of shape (n_samples,)
-        Labels; -1, None, NaN and pandas.NA are unlabelled.
+        Labels; -1, None, NaN and pandas.NA are unlabeled.
     **parameters : dict
         Parameters of :class:`IntrinsicDimension`.
 
@@ -386,7 +378,7 @@ def largest_class_dimension(X: Any, y: ArrayLike, **parameters: Any) -> int:
     if len(known) == 0 or np.isinf(known).any():
         raise InputError(
             f"The classes {labels.classes.tolist()} have the dimensions {dimensions.tolist()}, "
-            "which have no largest: label more points, lower n_neighbors, or use other features."
+            "which have no largest: label more rows, lower n_neighbors, or use other features."
         )
     return max(1, round(float(known.max())))
 
@@ -419,7 +411,7 @@ class _Points:
 def _equal_by_entries(X: Any) -> Numbers:
     """Number the groups of equal rows."""
     rows = X
-    if sp.issparse(X):  # in which equal rows may be stored in different ways
+    if sp.issparse(X):  # equal rows may be stored in different ways
         rows = rows.copy()
         rows.sum_duplicates()
         rows.eliminate_zeros()

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from labelfold.graph.adjacency import row_numbers
+from labelfold.graph.adjacency import row_numbers, with_values
 from labelfold.graph.neighbor_graph import NeighborGraph
 
 __all__ = ["local_pairs"]
@@ -21,10 +21,10 @@ __all__ = ["local_pairs"]
 def local_pairs(graph: NeighborGraph) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Return the graph's edges and the pairs of points that are near to a common one.
 
-    Parameters
-    ----------
-    graph : NeighborGraph
-        A graph; its bridges are among the pairs and in no neighborhood.
+    There are at most n k (k + 1) / 2 pairs beside the bridges. A point's neighborhood is its k
+    nearest, not all that are joined to it, since a hub would add the pairs of all the points that
+    count it among their nearest. With a radius the neighborhood is all within it. Bridges are among
+    the pairs and in no neighborhood.
 
     Returns
     -------
@@ -36,14 +36,7 @@ def local_pairs(graph: NeighborGraph) -> tuple[NDArray[np.intp], NDArray[np.floa
     Raises
     ------
     InputError
-        If distances were precomputed and one of a pair is not among them. Without it a
-        neighborhood could fold, which is not what was asked for.
-
-    Notes
-    -----
-    There are at most n k (k + 1) / 2 pairs beside the bridges. A point's neighborhood is its k
-    nearest, not all that are joined to it, since a hub would add the pairs of all the points that
-    count it among their nearest. With a radius the neighborhood is all within it.
+        If one of a pair's precomputed distances is missing: without it a neighborhood could fold.
 
     Examples
     --------
@@ -56,10 +49,8 @@ def local_pairs(graph: NeighborGraph) -> tuple[NDArray[np.intp], NDArray[np.floa
     >>> distances.tolist()
     [1.0, 3.0, 2.0, 6.0, 4.0]
     """
-    unbridged = graph.unbridged or graph
-    by_radius = graph.recipe.radius is not None
-    lists = _ones_at(unbridged.distances if by_radius else unbridged.nearest)  # tau
-    joined = (lists.T @ lists + _ones_at(graph.distances)).tocsr()  # counts: no zero to be lost
+    lists = _ones_at(graph.nearest)  # tau
+    joined = (lists.T @ lists + _ones_at(graph.distances)).tocsr()  # counts: no zero is lost
     joined.sort_indices()
     keys, _ = _upper_keys(joined)
     edges, upper = _upper_keys(graph.distances)
@@ -72,8 +63,7 @@ def local_pairs(graph: NeighborGraph) -> tuple[NDArray[np.intp], NDArray[np.floa
 
 
 def _ones_at(entries: sp.csr_array) -> sp.csr_array:
-    ones = np.ones(entries.nnz, dtype=np.int32)
-    return sp.csr_array((ones, entries.indices, entries.indptr), shape=entries.shape)
+    return with_values(entries, np.ones(entries.nnz, dtype=np.int32))
 
 
 def _upper_keys(entries: sp.csr_array) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:

@@ -1,39 +1,51 @@
-"""Points become one immutable weighted graph, built once and passed to many fits.
+"""Rows become the points of one immutable weighted graph, built once and passed to many fits.
 
-Edge i - j if either is among the other's k nearest, or if both lie within a radius; its weight is
-a function of its length (CCDR-2005 section 2, CCDR-MC section II.B.3 and appendices II, III).
+There is an edge i - j if either is among the other's k nearest, or if both lie within a radius; its
+weight is a function of its length (CCDR-2005 section 2, CCDR-MC section II.B.3 and appendices II,
+III).
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import joblib
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils import check_array, check_random_state
+from scipy.stats import skew
+from sklearn.utils import check_array
 
-from labelfold.checks import check_integer, check_real, input_errors
-from labelfold.exceptions import FewNeighborsWarning, GraphMismatchError, InputError
-from labelfold.graph.adjacency import add_edges, coincident, keep_nearest, row_numbers, symmetrize
+from labelfold.checks import check_integer, check_real, input_errors, seed_from
+from labelfold.exceptions import FewNeighborsWarning, GraphMismatchError, InputError, warn_user
+from labelfold.graph.adjacency import (
+    ReadOnly,
+    add_edges,
+    coincident,
+    keep_nearest,
+    row_numbers,
+    symmetrize,
+    with_values,
+)
 from labelfold.graph.components import find_bridges, find_components
-from labelfold.graph.neighbor_index import NeighborIndex, SearchReport
+from labelfold.graph.neighbor_index import SearchReport
 from labelfold.graph.point_space import Metric
-from labelfold.graph.precomputed import PrecomputedIndex
+from labelfold.graph.precomputed import NeighborIndex, PrecomputedIndex
 from labelfold.graph.search import make_index
-from labelfold.graph.statistics import GraphStatistics, skewness, warn_of_hub
+from labelfold.graph.statistics import GraphStatistics, warn_of_hub
 from labelfold.graph.weights import (
     Scale,
     WeightFunction,
     automatic_scale,
     check_scale,
     edge_weights,
+    is_self_tuning,
+    list_scales,
     relative_heat,
+    shared_neighbors,
 )
 from labelfold.methods import stored
 from labelfold.progress import Progress, report_nothing, show_progress
@@ -66,8 +78,8 @@ class GraphRecipe:
 def fingerprint(value: Any) -> Hashable:
     """Return a key that is equal for equal parameters: numbers, arrays, callables.
 
-    Cloning an estimator copies its parameters, so that neither identity nor, for arrays and
-    callable objects, equality would do. What cannot be pickled equals only itself.
+    Cloning an estimator copies its parameters: identity would not do, nor would equality for
+    arrays and callable objects. What cannot be pickled equals only itself.
     """
     if isinstance(value, list | tuple):
         return tuple(fingerprint(one) for one in value)
@@ -79,29 +91,29 @@ def fingerprint(value: Any) -> Hashable:
 
 @stored
 @dataclass(frozen=True, eq=False)
-class NeighborGraph:
-    """A symmetric weighted neighbor graph that can also place new points among its own.
+class NeighborGraph(ReadOnly):
+    """A symmetric weighted neighbor graph that also finds the neighbors of new rows.
 
-    Make it with :meth:`build`; the fields are read-only.
+    Build it with :meth:`build`; the fields are read-only.
 
     Parameters
     ----------
     distances : csr_array of shape (n_samples, n_samples)
         Length of every edge, symmetric; an explicit zero joins equal points.
-    weights : csr_array of shape (n_samples, n_samples)
+    adjacency : csr_array of shape (n_samples, n_samples)
         Weight of every edge, in the same places, positive.
     scale : float or ndarray of shape (n_samples,)
         The scale c of the weights.
     recipe : GraphRecipe
         The parameters it was built with.
     index : NeighborIndex
-        The neighbor search, for new points.
+        The neighbor search, for new rows.
     occurrences : ndarray of shape (n_samples,)
         Number of points that count each one among their nearest, or have it within the radius.
     bridges : ndarray of shape (n_bridges, 2)
         Edges that were added to join components.
     unbridged : NeighborGraph or None
-        The graph without them; None where there are none.
+        The graph without them; None if there are none.
 
     Examples
     --------
@@ -109,39 +121,32 @@ class NeighborGraph:
     >>> from labelfold.datasets import make_swiss_roll
     >>> X, y, _ = make_swiss_roll(300, random_state=0)
     >>> graph = NeighborGraph.build(X, n_neighbors=10)
-    >>> maps = [CCDR(beta=b, n_neighbors=10).fit(X, y, graph=graph) for b in (0.1, 1.0, 10.0)]
+    >>> models = [CCDR(beta=b, n_neighbors=10).fit(X, y, graph=graph) for b in (0.1, 1.0, 10.0)]
     """
 
     distances: sp.csr_array
-    weights: sp.csr_array
+    adjacency: sp.csr_array
     scale: Scale
     recipe: GraphRecipe
     index: NeighborIndex = field(repr=False)
     occurrences: NDArray[np.intp] = field(repr=False)
     bridges: NDArray[np.intp] = field(default_factory=lambda: np.empty((0, 2), dtype=np.intp))
-    unbridged: NeighborGraph | None = field(default=None, repr=False)
-
-    def __post_init__(self) -> None:
-        arrays = [self.bridges, self.occurrences, np.asarray(self.scale)]
-        for matrix in (self.distances, self.weights):
-            arrays += [matrix.data, matrix.indices, matrix.indptr]
-        for array in arrays:
-            array.flags.writeable = False
+    # A factory, since a class attribute would be there in a QueryGraph as well.
+    unbridged: NeighborGraph | None = field(default_factory=lambda: None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        # Plain arrays, places once, and nothing that is computed when first asked for.
+        # Plain arrays, places once, and nothing that is computed on first use.
         state = {one.name: getattr(self, one.name) for one in fields(self)}
         distances = state.pop("distances")
         state["places"] = (distances.indices, distances.indptr)
-        return {**state, "lengths": distances.data, "weights": self.weights.data}
+        return {**state, "lengths": distances.data, "adjacency": self.adjacency.data}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         indices, starts = state.pop("places")
         shape = (len(starts) - 1, len(starts) - 1)
-        state["distances"] = sp.csr_array((state.pop("lengths"), indices, starts), shape=shape)
-        state["weights"] = sp.csr_array((state["weights"], indices, starts), shape=shape)
-        self.__dict__.update(state)
-        self.__post_init__()
+        distances = sp.csr_array((state.pop("lengths"), indices, starts), shape=shape)
+        adjacency = with_values(distances, state["adjacency"])
+        super().__setstate__({**state, "distances": distances, "adjacency": adjacency})
 
     @classmethod
     def build(
@@ -163,17 +168,18 @@ class NeighborGraph:
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Points; distances of shape (n_samples, n_samples) for ``metric="precomputed"``.
+            Rows; distances of shape (n_samples, n_samples) for ``metric="precomputed"``.
         n_neighbors : int, default=12
-            Neighbours of every point; an edge stands where either end counts the other. A
+            Neighbors of every point; an edge joins two points if either counts the other. A
             number above n_samples - 1 is lowered to it, with a warning.
         radius : float, default=None
             Join all points up to this distance instead, and ignore ``n_neighbors``.
         metric : str or callable, default="euclidean"
             "euclidean", "cosine", "precomputed" or any other metric of scikit-learn.
-        weights : {"heat", "binary"} or callable, default="heat"
-            exp(-d^2 / scale), 1, or ``weights(distances, scales)``: two arrays of one shape in,
-            one weight per edge out.
+        weights : {"heat", "binary", "self-tuning", "shared"} or callable, default="heat"
+            exp(-d^2 / scale), 1, heat with a scale per point from its neighbor list, this times
+            the share of neighbors that both ends have, or ``weights(distances, scales)``: two
+            arrays of one shape in, one weight per edge out.
         scale : "auto", float or array-like of shape (n_samples,), default="auto"
             Scale of the weights. "auto" is ten times the mean squared distance to the nearest
             distinct point (CCDR-2005 section 4). With one scale per point, an edge takes the
@@ -181,7 +187,7 @@ class NeighborGraph:
         neighbor_search : {"auto", "exact", "approximate"}, default="auto"
             "auto" is exact while that is quick.
         random_state : int, RandomState instance or None, default=None
-            Fixes the approximate search.
+            Seed of the approximate search; None is a fixed one.
         n_jobs : int, default=None
             Number of threads; None leaves it to the libraries.
         verbose : int, default=0
@@ -190,7 +196,7 @@ class NeighborGraph:
         Returns
         -------
         NeighborGraph
-            The graph, not yet joined where it has several components.
+            The graph, without bridges if it has several components.
         """
         recipe = GraphRecipe(n_neighbors, radius, metric, weights, scale)
         with input_errors():
@@ -208,89 +214,100 @@ class NeighborGraph:
     @property
     def n_points(self) -> int:
         """Number of points."""
-        return int(self.weights.shape[0])
+        return self.index.n_points
 
     @property
     def search(self) -> SearchReport:
-        """How the neighbors were found, with the recall of an approximate search."""
+        """How neighbors were searched, with the recall of an approximate search."""
         return self.index.report
 
     @cached_property
-    def pieces(self) -> NDArray[np.int32]:
+    def connected_components(self) -> NDArray[np.int32]:
         """For every point the number of its connected component."""
-        return find_components(self.weights)
+        return find_components(self.adjacency)
 
     @cached_property
     def statistics(self) -> GraphStatistics:
         """Components, hubs and duplicates in figures."""
-        counts = np.diff(self.weights.indptr)
+        counts = np.diff(self.adjacency.indptr)
         groups = np.bincount(self.equal_groups)
         return GraphStatistics(
             n_points=self.n_points,
-            n_edges=self.weights.nnz // 2,
-            n_pieces=int(self.pieces.max()) + 1,
+            n_edges=self.adjacency.nnz // 2,
+            n_connected_components=int(self.connected_components.max()) + 1,
             n_bridges=len(self.bridges),
             n_duplicates=int(groups[groups > 1].sum()),
             largest_neighborhood=int(counts.max()),
             mean_neighborhood=float(counts.mean()),
             largest_occurrence=int(self.occurrences.max()),
-            occurrence_skewness=skewness(self.occurrences),
+            occurrence_skewness=float(skew(self.occurrences)) if np.ptp(self.occurrences) else 0.0,
             share_of_antihubs=float(np.mean(self.occurrences == 0)),
         )
 
     @cached_property
     def nearest(self) -> sp.csr_array:
-        """Distances of every point to its nearest others, as many as there are neighbors."""
-        # A row of the graph holds the point's own list and those points that count it.
-        return keep_nearest(self.distances, self.recipe.n_neighbors)
+        """Neighbor list of every point: distances to its nearest others, or within the radius."""
+        distances = self.distances if self.unbridged is None else self.unbridged.distances
+        if self.recipe.radius is not None:
+            return distances
+        # A row of the graph holds the point's own list and the points that count it.
+        return keep_nearest(distances, self.recipe.n_neighbors)
 
     @cached_property
     def equal_groups(self) -> NDArray[np.int32]:
         """For every point the number of the group of rows equal to it."""
         rows, columns = coincident(self.distances)
-        upper = rows < columns
-        rows, columns = rows[upper], columns[upper]
         same = self.index.are_equal(None, rows, columns)
-        edges = sp.csr_array(
-            (np.ones(same.sum()), (rows[same], columns[same])), shape=self.weights.shape
+        ends = rows[same], columns[same]
+        return find_components(
+            sp.csr_array((np.ones(same.sum()), ends), shape=self.adjacency.shape)
         )
-        return find_components(edges)
 
-    def for_new_rows(self) -> NeighborGraph:
-        """Return the graph without its edges, which still places new rows."""
-        return QueryGraph.of(self)
+    def for_new_rows(self) -> QueryGraph:
+        """Return what new rows need: the graph without its edges."""
+        index = self.index
+        if isinstance(index, PrecomputedIndex):
+            # New rows bring their distances along; those of the points are edges.
+            index = PrecomputedIndex(sp.csr_array((self.n_points, self.n_points)))
+        state = {name: getattr(self, name) for name in QueryGraph.KEPT}
+        if self.recipe.weights == "shared":
+            state["nearest"] = self.nearest
+        query_graph = QueryGraph.__new__(QueryGraph)
+        query_graph.__setstate__({**state, "index": index})
+        return query_graph
 
-    def connected(self, groups: NDArray[np.intp] | None = None) -> NeighborGraph:
-        """Return the graph in one component, joined by the shortest bridges where it was not.
+    def bridged(self, groups: NDArray[np.intp] | None = None) -> NeighborGraph:
+        """Return the graph in one component, with the shortest bridges that this takes.
 
         Parameters
         ----------
         groups : ndarray of shape (n_samples,), default=None
-            Points with the same number count as joined already (CCDR's class nodes do that);
+            Points with the same number count as joined already (by CCDR's class nodes);
             -1 stands alone.
 
         Returns
         -------
         NeighborGraph
-            This graph where nothing was to be joined; otherwise one with as many ``bridges`` as
-            there were components, less one. A bridge weighs at least the median of its end points'
-            other edges, since heat over a long gap would be nothing.
+            This graph if it has one component; otherwise one with one ``bridges`` fewer than
+            components. A bridge weighs at least the median of its end points' other edges, since
+            heat over a long gap would vanish.
         """
         if self.unbridged is not None:
-            return self.unbridged.connected(groups)  # other groups may need other bridges
-        components = self.pieces if groups is None else find_components(self.weights, groups)
+            return self.unbridged.bridged(groups)  # other groups may need other bridges
+        components = find_components(self.adjacency, groups)
         if components.max() == 0:
             return self
         rows, columns, lengths = find_bridges(components, self.index)
-        weights = np.maximum(
-            edge_weights(lengths, _pair_scale(self.scale, rows, columns), self.recipe.weights),
-            self._median_weights(rows, columns),
-        )
+        weights = self._median_weights(rows, columns)
+        if self.recipe.weights != "shared":  # the ends of a bridge share hardly any neighbor
+            pair_scale = _pair_scale(self.scale, rows, columns)
+            direct = edge_weights(lengths, pair_scale, self.recipe.weights)
+            weights = np.maximum(weights, direct)
         ends = np.concatenate([rows, columns]), np.concatenate([columns, rows])
         return replace(
             self,
             distances=add_edges(self.distances, *ends, np.tile(lengths, 2)),
-            weights=add_edges(self.weights, *ends, np.tile(weights, 2)),
+            adjacency=add_edges(self.adjacency, *ends, np.tile(weights, 2)),
             bridges=np.column_stack([rows, columns]),
             unbridged=self,
         )
@@ -302,7 +319,7 @@ class NeighborGraph:
         if difference:
             raise GraphMismatchError(
                 f"The graph was built with other parameters than the estimator has: {difference} "
-                "(graph first): set the same parameters, or rebuild the graph."
+                "(graph first). Set the same parameters, or rebuild the graph."
             )
         if not self.index.same_as(X):
             raise GraphMismatchError(
@@ -313,43 +330,45 @@ class NeighborGraph:
     def distances_to(self, X: Any) -> sp.csr_array:
         """Return distances of new rows to their neighbors among the graph's points.
 
-        A row without any neighbor within the radius gets its nearest point.
+        A row without a neighbor within the radius gets its nearest point.
         """
         if self.recipe.radius is None:
-            k = min(self.recipe.n_neighbors, self.n_points)
-            return self.index.query(X, k)
-        found = self.index.within(self.recipe.radius, X)
-        alone = np.flatnonzero(np.diff(found.indptr) == 0)
+            return self.index.query(X, self.recipe.n_neighbors)
+        distances = self.index.within(self.recipe.radius, X)
+        alone = np.flatnonzero(np.diff(distances.indptr) == 0)
         if len(alone):
             nearest = self.index.query(X[alone], 1)
-            found = add_edges(found, alone, nearest.indices, nearest.data)
-        return found
+            distances = add_edges(distances, alone, nearest.indices, nearest.data)
+        return distances
 
-    def weigh(self, found: sp.csr_array, *, relative: bool) -> sp.csr_array:
+    def weigh(self, distances: sp.csr_array, *, relative: bool) -> sp.csr_array:
         """Return weights of new rows' edges, from :meth:`distances_to`.
 
         Parameters
         ----------
-        found : csr_array of shape (n_new, n_samples)
+        distances : csr_array of shape (n_new, n_samples)
             Distances.
         relative : bool
             Allow every row a factor of its own, which keeps heat weights of a far row from
             vanishing; for formulas in which only ratios matter.
         """
-        scale = self.scale
+        scale, weights = self.scale, self.recipe.weights
         if np.ndim(scale):
-            scale = _scale_to_new(found, np.asarray(scale))
-        if relative and self.recipe.weights == "heat":
-            data = relative_heat(found, scale)
+            own = list_scales(distances) if is_self_tuning(weights) else None
+            scale = _scale_to_new(distances, np.asarray(scale), own)
+        if relative and weights != "binary" and not callable(weights):
+            values = relative_heat(distances, scale)
         else:
-            data = edge_weights(found.data, scale, self.recipe.weights)
-        return sp.csr_array((data, found.indices, found.indptr), shape=found.shape)
+            values = edge_weights(distances.data, scale, weights)
+        if weights == "shared":
+            values = values * shared_neighbors(distances, distances, _closed(self.nearest))
+        return with_values(distances, values)
 
-    def equal_rows(self, X: Any, found: sp.csr_array) -> NDArray[np.intp]:
+    def equal_rows(self, X: Any, distances: sp.csr_array) -> NDArray[np.intp]:
         """Return for every new row the number of a point equal to it, or -1."""
-        rows, columns = coincident(found)
+        rows, columns = coincident(distances)
         same = self.index.are_equal(X, rows, columns)
-        equal = np.full(found.shape[0], -1, dtype=np.intp)
+        equal = np.full(distances.shape[0], -1, dtype=np.intp)
         equal[rows[same]] = columns[same]
         return equal
 
@@ -357,11 +376,11 @@ class NeighborGraph:
         self, rows: NDArray[np.intp], columns: NDArray[np.intp]
     ) -> NDArray[np.float64]:
         """Return for every pair the median weight of the edges at either end."""
-        if self.weights.nnz == 0:
+        if self.adjacency.nnz == 0:
             raise InputError(
                 f"radius={self.recipe.radius} joins no two points: raise it, or use n_neighbors."
             )
-        data, starts = self.weights.data, self.weights.indptr
+        data, starts = self.adjacency.data, self.adjacency.indptr
         everywhere = np.median(data)
         medians = np.empty(len(rows))
         for e, ends in enumerate(zip(rows, columns, strict=True)):
@@ -374,56 +393,31 @@ class NeighborGraph:
 class QueryGraph(NeighborGraph):
     """A graph without its edges, as a file saved with ``compact=True`` has it.
 
-    New points find their neighbors and weights as on the graph itself. Whatever needs the edges
+    New rows find their neighbors and weights as on the graph itself. Whatever needs the edges
     raises an AttributeError that says so.
     """
 
-    @classmethod
-    def of(cls, graph: NeighborGraph) -> QueryGraph:
-        """Return the graph without its edges."""
-        if isinstance(graph, cls):
-            return graph
-        index = graph.index
-        if isinstance(index, PrecomputedIndex):
-            # New rows bring their distances along; those of the points are edges.
-            index = PrecomputedIndex(sp.csr_array((graph.n_points, graph.n_points)))
-        small = cls.__new__(cls)
-        small.__dict__.update(
-            scale=graph.scale, recipe=graph.recipe, index=index, equal_groups=graph.equal_groups
-        )
-        return small
+    KEPT: ClassVar = ("scale", "recipe", "index", "equal_groups")
 
-    @property
-    def n_points(self) -> int:
-        """Number of points."""
-        return self.index.n_points
-
-    def __post_init__(self) -> None:
-        np.asarray(self.scale).flags.writeable = False
+    def for_new_rows(self) -> QueryGraph:
+        """Return this graph."""
+        return self
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: vars(self)[name] for name in KEPT}
+        return dict(vars(self))
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.__post_init__()
+    __setstate__ = ReadOnly.__setstate__
 
-    def __getattribute__(self, name: str) -> Any:
-        # A field with a default would give that, and a property fail at the field it reads.
-        if name in LEFT_OUT:
-            raise AttributeError(
-                f"{name} of the graph was left out of the compact file that it comes from: save "
-                "the estimator with compact=False, or fit it again."
-            )
-        return super().__getattribute__(name)
+    def __getattr__(self, name: str) -> Any:
+        if not hasattr(NeighborGraph, name) and name not in NeighborGraph.__dataclass_fields__:
+            raise AttributeError(f"QueryGraph has no attribute {name!r}")
+        raise AttributeError(
+            f"{name} of the graph was left out of the compact file that it comes from: save the "
+            "estimator with compact=False, or fit it again."
+        )
 
     def __repr__(self) -> str:
         return f"QueryGraph(n_points={self.n_points}, recipe={self.recipe!r})"
-
-
-KEPT = ("scale", "recipe", "index", "equal_groups")
-LEFT_OUT = frozenset([*(one.name for one in fields(NeighborGraph)), "pieces", "statistics"])
-LEFT_OUT -= frozenset(KEPT)
 
 
 def build_graph(
@@ -437,18 +431,23 @@ def build_graph(
 ) -> NeighborGraph:
     """Build a graph from validated rows: check, index, search, weigh.
 
-    See :meth:`NeighborGraph.build`, which validates the rows, for the parameters.
+    :meth:`NeighborGraph.build` validates rows and explains the parameters.
     """
     scale = check_scale(recipe.scale, X.shape[0])
+    if scale is not None and is_self_tuning(recipe.weights):
+        raise InputError(
+            f"weights={recipe.weights!r} finds the scale of every point itself, got a scale: leave "
+            "scale='auto', or use weights='heat'."
+        )
     n_neighbors = _check_neighborhood(recipe, X.shape[0])
-    edge_weights(np.ones(1), 1.0, recipe.weights)  # a wrong name is found before the search
+    edge_weights(np.ones(1), 1.0, recipe.weights)  # raises for a wrong name before the search
     progress("neighbors", 0, 1)
     index = make_index(
         X,
         recipe.metric,
         n_neighbors=n_neighbors,
         neighbor_search=neighbor_search if recipe.radius is None else "exact",
-        seed=int(check_random_state(random_state).randint(2**31 - 1)),
+        seed=seed_from(random_state),
         n_jobs=n_jobs,
     )
     radius = recipe.radius
@@ -456,25 +455,32 @@ def build_graph(
     progress("neighbors", 1, 1, note=index.report.backend)
     graph = graph_of_lists(lists, scale, replace(recipe, n_neighbors=n_neighbors), index)
     if recipe.radius is None:
-        warn_of_hub(graph.occurrences, n_neighbors, recipe.metric, stacklevel=3)
+        warn_of_hub(graph.occurrences, n_neighbors, recipe.metric)
     return graph
 
 
 def graph_of_lists(
     lists: sp.csr_array, scale: Scale | None, recipe: GraphRecipe, index: NeighborIndex
 ) -> NeighborGraph:
-    """Return the graph that joins every point to those in its list; None for the "auto" scale."""
+    """Return the graph that joins every point to those in its list; scale None is "auto"."""
     distances = symmetrize(lists)
     n = distances.shape[0]
     if distances.nnz and not distances.data.any() and find_components(distances).max() == 0:
         raise InputError(f"All {n} rows of X are equal: there is no geometry to embed.")
-    if scale is None:
+    if is_self_tuning(recipe.weights):
+        scale = list_scales(lists)
+    elif scale is None:
         scale = automatic_scale(distances)
     pair_scale = _pair_scale(scale, row_numbers(distances), distances.indices)
-    data = edge_weights(distances.data, pair_scale, recipe.weights)
-    weights = sp.csr_array((data, distances.indices, distances.indptr), shape=(n, n))
+    values = edge_weights(distances.data, pair_scale, recipe.weights)
+    if is_self_tuning(recipe.weights):
+        values = values * _listed_by(lists) / 2
+    if recipe.weights == "shared":
+        closed = _closed(lists)
+        values = values * shared_neighbors(distances, closed, closed)
+    adjacency = with_values(distances, values)
     occurrences = np.bincount(lists.indices, minlength=n)
-    return NeighborGraph(distances, weights, scale, recipe, index, occurrences)
+    return NeighborGraph(distances, adjacency, scale, recipe, index, occurrences)
 
 
 def _check_neighborhood(recipe: GraphRecipe, n_samples: int) -> int:
@@ -483,11 +489,10 @@ def _check_neighborhood(recipe: GraphRecipe, n_samples: int) -> int:
         check_real("radius", recipe.radius, above=0, hint=", or None")
     check_integer("n_neighbors", recipe.n_neighbors, least=1)
     if recipe.n_neighbors >= n_samples and recipe.radius is None:
-        warnings.warn(
+        warn_user(
             f"n_neighbors={recipe.n_neighbors} is more than the {n_samples - 1} other rows of X: "
             f"n_neighbors={n_samples - 1} is used.",
             FewNeighborsWarning,
-            stacklevel=4,
         )
     return int(min(recipe.n_neighbors, n_samples - 1))
 
@@ -496,14 +501,35 @@ def _pair_scale(scale: Scale, rows: NDArray[np.intp], columns: NDArray[Any]) -> 
     """Return the scale of edges: one for all, or the geometric mean of the ends' scales."""
     if np.ndim(scale) == 0:
         return scale
-    values = np.asarray(scale)
-    return np.sqrt(values[rows] * values[columns])
+    roots = np.sqrt(np.asarray(scale))  # a product of scales might overflow
+    return np.asarray(roots[rows] * roots[columns])
 
 
-def _scale_to_new(found: sp.csr_array, scale: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the scale of new rows' edges: a new point has the scale of its nearest one."""
-    starts, counts = found.indptr[:-1], np.diff(found.indptr)
-    of_each = scale[found.indices]
-    nearest = np.repeat(np.minimum.reduceat(found.data, starts), counts)
-    of_nearest = np.maximum.reduceat(np.where(found.data == nearest, of_each, 0), starts)
-    return np.sqrt(np.repeat(of_nearest, counts) * of_each)
+def _closed(lists: sp.csr_array) -> sp.csr_array:
+    """Return neighbor lists with the point itself on each."""
+    every = np.arange(lists.shape[0])
+    return add_edges(lists, every, every, np.zeros(len(every)))
+
+
+def _listed_by(lists: sp.csr_array) -> NDArray[np.float64]:
+    """Return how many ends of each edge of ``symmetrize(lists)``, 1 or 2, list the other."""
+    ones = with_values(lists, np.ones(lists.nnz))
+    both = sp.csr_array(ones + ones.T)
+    both.sort_indices()
+    return np.asarray(both.data)
+
+
+def _scale_to_new(
+    distances: sp.csr_array, scale: NDArray[np.float64], own: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Return the scale of new rows' edges, given the points' and perhaps the new rows' own.
+
+    Without its own, a new row has the scale of its nearest point.
+    """
+    starts, counts = distances.indptr[:-1], np.diff(distances.indptr)
+    of_each = scale[distances.indices]
+    if own is not None:
+        return np.asarray(np.repeat(np.sqrt(own), counts) * np.sqrt(of_each))
+    nearest = np.repeat(np.minimum.reduceat(distances.data, starts), counts)
+    of_nearest = np.maximum.reduceat(np.where(distances.data == nearest, of_each, 0), starts)
+    return np.asarray(np.repeat(np.sqrt(of_nearest), counts) * np.sqrt(of_each))

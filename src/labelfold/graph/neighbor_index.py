@@ -1,19 +1,18 @@
-"""Nearest neighbors behind ``neighbors``, ``query`` and ``within``, whatever does the searching.
+"""Nearest neighbors behind ``neighbors``, ``query`` and ``within``.
 
-A search returns a sparse matrix of distances with one row per query point; explicit zeros are
-neighbors at distance zero. Among equally distant candidates of an exact search the lowest row
-number wins, so that the graph depends neither on the number of threads nor on the batch a query
-came in. This module has the exact search; :mod:`labelfold.graph.search` chooses between it and
-an approximate one, :mod:`labelfold.graph.precomputed` reads distances that the caller computed.
+A search returns a sparse matrix of distances with one row per query; explicit zeros are neighbors
+at distance zero. Among equally distant candidates of an exact search the lowest row number wins:
+the graph depends neither on the number of threads nor on the batch of a query. This module has the
+exact search; :mod:`labelfold.graph.search` chooses between it and an approximate one,
+:mod:`labelfold.graph.precomputed` reads distances that the caller computed.
 """
 
 from __future__ import annotations
 
-import copy
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,44 +20,44 @@ from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
 from labelfold.checks import input_errors
-from labelfold.graph.adjacency import row_numbers
-from labelfold.graph.point_space import LEAST_ENTRY, PointSpace, Rows, middle, rows_are_equal
+from labelfold.graph.adjacency import keep_entries, row_numbers, with_values
+from labelfold.graph.point_space import (
+    LEAST_ENTRY,
+    PointSpace,
+    Rows,
+    middle,
+    number_equal_rows,
+    rows_are_equal,
+)
 from labelfold.methods import stored
 from labelfold.threads import limit_threads
 
 __all__ = [
     "ExactIndex",
-    "NeighborIndex",
+    "Lists",
     "PointIndex",
     "SearchReport",
     "others_than",
     "same_entries",
 ]
 
-SPARE_CANDIDATES = 4  # found beyond k, so that ties at the cut-off can be seen and settled
-# Beyond it a tree visits most leaves: 60,000 isotropic rows take 3 s in 6 dimensions, 24 s in 10
+SPARE_CANDIDATES = 4  # searched above k, to see and settle ties at the cut-off
+# Above it a tree visits most leaves: 60,000 isotropic rows take 3 s in 6 dimensions, 24 s in 10
 # and 81 s in 14, where pairwise reduction takes 6 s. (scikit-learn draws the line at 15.)
 KD_TREE_DIMENSIONS = 6
 KD_TREE_METRICS = ("euclidean", "manhattan", "l1", "cityblock", "chebyshev")
 DISTANCES_AT_ONCE = 2**24  # held in memory while ties are settled
-ROWS_MEASURED = 32  # by one call, although most of the distances between them are not asked for
 
 Selection = NDArray[np.intp] | slice
+Lists = tuple[NDArray[np.intp], NDArray[np.float64]]  # row numbers and distances, one row per query
 
 
 @dataclass(frozen=True)
 class SearchReport:
-    """How the neighbors were found.
+    """How neighbors are searched: by which library and structure, and with what recall.
 
-    Parameters
-    ----------
-    backend : str
-        The library and structure that searched.
-    recall : float
-        Share of true neighbors that were found: 1 for an exact search, measured on a sample
-        of rows for an approximate one.
-    n_checked : int
-        Number of rows in that sample; 0 for an exact search.
+    ``recall`` is the share of true neighbors that are found: 1 for an exact search, measured on
+    ``n_checked`` rows for an approximate one.
     """
 
     backend: str
@@ -71,65 +70,11 @@ class SearchReport:
         return f"{self.backend}, recall {self.recall:.3f} on {self.n_checked} rows"
 
 
-class NeighborIndex(Protocol):
-    """Rows that can be searched, compared and measured."""
-
-    @property
-    def report(self) -> SearchReport:
-        """How neighbors are found."""
-
-    @property
-    def n_points(self) -> int:
-        """Number of indexed rows."""
-
-    def neighbors(self, n_neighbors: int) -> sp.csr_array:
-        """Return distances of every indexed row to its nearest others."""
-
-    def query(self, X: Any, n_neighbors: int) -> sp.csr_array:
-        """Return distances of new rows to their nearest indexed rows."""
-
-    def within(self, radius: float, X: Any = None) -> sp.csr_array:
-        """Return distances up to ``radius``, of new rows or of the indexed rows to others."""
-
-    def among(self, rows: NDArray[np.intp]) -> NeighborIndex:
-        """Return an exact index of some of the indexed rows, numbered in their order."""
-
-    def same_as(self, X: Any) -> bool:
-        """Return whether ``X`` is what was indexed."""
-
-    def are_equal(self, X: Any, rows: NDArray[Any], indexed: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return whether ``rows`` of ``X`` equal the ``indexed`` rows, for pairs at distance 0.
-
-        None for ``X`` stands for the indexed rows themselves.
-        """
-
-    def pair_distances(
-        self, rows: NDArray[np.intp], columns: NDArray[np.intp]
-    ) -> NDArray[np.float64]:
-        """Return the distances between pairs of different indexed rows."""
-
-    def between(self, rows: Selection, columns: Selection) -> NDArray[np.float64]:
-        """Return all distances between some indexed rows and some others."""
-
-
 class PointIndex(ABC):
-    """What exact and approximate search over rows share: measuring and comparing rows.
+    """What exact and approximate search share: measuring and comparing rows.
 
-    Parameters
-    ----------
-    X : {ndarray, csr_array} of shape (n_samples, n_features)
-        The rows.
-    space : PointSpace
-        Their metric.
-    n_jobs : int, default=None
-        Number of threads.
-    copy : bool, default=True
-        Whether the caller may write into X later.
-
-    Attributes
-    ----------
-    rows : {ndarray, csr_array} of shape (n_samples, n_features)
-        The rows as ``space`` prepared them.
+    ``X`` are the rows as given, ``rows`` as ``space`` prepared them. Pass ``copy=True`` if the
+    caller may write into X later.
     """
 
     def __init__(
@@ -142,7 +87,8 @@ class PointIndex(ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         # Rows and parameters alone; derived data is rebuilt deterministically.
-        return {name: value for name, value in vars(self).items() if name != "rows"}
+        derived = ("rows", "_search")
+        return {name: value for name, value in vars(self).items() if name not in derived}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -151,7 +97,7 @@ class PointIndex(ABC):
     @property
     @abstractmethod
     def report(self) -> SearchReport:
-        """How neighbors are found."""
+        """How neighbors are searched."""
 
     @property
     def n_points(self) -> int:
@@ -173,17 +119,14 @@ class PointIndex(ABC):
         """Return distances up to ``radius``, of new rows or of the indexed rows to others."""
 
     @abstractmethod
-    def search_lists(
-        self, queries: Rows, k: int, *, own: NDArray[np.intp] | None
-    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        """Return rows and search distances of the k nearest to prepared rows.
+    def search_lists(self, queries: Rows, k: int, *, own: NDArray[np.intp] | None) -> Lists:
+        """Return the k nearest to prepared rows, with search distances.
 
-        ``own`` are the numbers of the queries where these are indexed rows themselves, which are
-        not their own neighbors.
+        ``own`` are the numbers of queries that are indexed rows, which are not their own neighbors.
         """
 
     @abstractmethod
-    def joined(self, X: Any) -> PointIndex:
+    def with_rows(self, X: Any) -> PointIndex:
         """Return an index that has new rows as well, numbered after the indexed ones."""
 
     def among(self, rows: NDArray[np.intp]) -> ExactIndex:
@@ -199,7 +142,10 @@ class PointIndex(ABC):
         return same_entries(X, self.X)
 
     def are_equal(self, X: Any, rows: NDArray[Any], indexed: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return whether ``rows`` of ``X`` equal the ``indexed`` rows, for pairs at distance 0."""
+        """Return whether ``rows`` of ``X`` equal the ``indexed`` rows, for pairs at distance 0.
+
+        None for ``X`` stands for the indexed rows themselves.
+        """
         X = self.X if X is None else self._as_stored(X)
         return rows_are_equal(X, rows, self.X, indexed)
 
@@ -209,14 +155,11 @@ class PointIndex(ABC):
         """Return the distances between pairs of different indexed rows."""
         rough = np.empty(len(rows))
         if self.space.search_metric != "euclidean":
-            step = 1 if callable(self.space.metric) else ROWS_MEASURED
             order = np.argsort(rows, kind="stable")
-            starts = np.flatnonzero(np.diff(rows[order], prepend=-1))[::step]
-            for pairs in np.split(order, starts)[1:]:
-                low, row = np.unique(rows[pairs], return_inverse=True)
-                high, column = np.unique(columns[pairs], return_inverse=True)
-                between = self.space.between(self.rows[low], self.rows[high])
-                rough[pairs] = between[row, column]
+            starts = np.flatnonzero(np.diff(rows[order], prepend=-1))
+            for pairs in np.split(order, starts)[1:]:  # those of one row
+                row, others = self.rows[rows[pairs[:1]]], self.rows[columns[pairs]]
+                rough[pairs] = self.space.between(row, others)[0]
         exact = self.space.measure(self.rows, self.rows, (rows, columns), rough)
         return self.space.from_search(exact)
 
@@ -239,46 +182,38 @@ class PointIndex(ABC):
         return rows if self._center is None else rows - self._center
 
     def _to_rows(self, indices: NDArray[np.intp], distances: NDArray[np.float64]) -> sp.csr_array:
+        """Return lists as sparse rows, in distances of the metric."""
         n_queries, k = indices.shape
         starts = np.arange(0, n_queries * k + 1, k)
         data = self.space.from_search(distances.ravel())
         rows = sp.csr_array((data, indices.ravel(), starts), shape=(n_queries, self.n_points))
-        rows.sort_indices()  # now: SciPy sorts in place when it likes, under whoever shares them
+        rows.sort_indices()  # SciPy might sort in place later, under others that share the arrays
         return rows
 
-    def _nearest_of_all(
-        self, queries: Rows, k: int, excluded: NDArray[np.intp] | None
-    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    def _nearest_of_all(self, queries: Rows, k: int, own: NDArray[np.intp] | None) -> Lists:
         """Compare with every indexed row: slow, and sure about ties. Equal queries go once."""
-        if not sp.issparse(queries):
-            distinct, of_query = np.unique(queries, axis=0, return_inverse=True)
-            if len(distinct) < queries.shape[0]:
-                wanted = k + (excluded is not None)
-                indices, distances = self._nearest_of_all(distinct, wanted, None)
-                indices, distances = indices[of_query.ravel()], distances[of_query.ravel()]
-                if excluded is None:
-                    return indices, distances
-                others = others_than(excluded, indices)
-                return indices[others].reshape(-1, k), distances[others].reshape(-1, k)
-        indices = np.empty((queries.shape[0], k), dtype=np.intp)
+        if own is not None:
+            indices, distances = self._nearest_of_all(queries, k + 1, None)
+            others = others_than(own, indices)
+            return indices[others].reshape(-1, k), distances[others].reshape(-1, k)
+        of_query = number_equal_rows(queries)
+        distinct = queries[np.unique(of_query, return_index=True)[1]]
+        indices = np.empty((distinct.shape[0], k), dtype=np.intp)
         rough = np.empty(indices.shape)
         step = max(1, DISTANCES_AT_ONCE // self.n_points)
         for start in range(0, len(indices), step):
-            part = slice(start, start + step)
-            to_all = self.space.between(queries[part], self.rows)
-            if excluded is not None:
-                to_all[np.arange(len(to_all)), excluded[part]] = np.inf
+            to_all = self.space.between(distinct[start : start + step], self.rows)
             kth = np.partition(to_all, k - 1, axis=1)[:, k - 1]
             for row, distances in enumerate(to_all):
                 near = np.flatnonzero(distances <= kth[row])
-                order = np.argsort(distances[near], kind="stable")[:k]
-                indices[start + row] = near[order]
-                rough[start + row] = distances[near[order]]
-        return self._measure_and_sort(queries, indices, rough)
+                nearest = near[np.argsort(distances[near], kind="stable")[:k]]
+                indices[start + row], rough[start + row] = nearest, distances[nearest]
+        indices, distances = self._measure_and_sort(distinct, indices, rough)
+        return indices[of_query], distances[of_query]
 
     def _measure_and_sort(
         self, queries: Rows, indices: NDArray[np.intp], rough: NDArray[np.float64] | None = None
-    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    ) -> Lists:
         """Return candidates by (distance, row number), and their distances."""
         n_queries, n_candidates = indices.shape
         pairs = np.repeat(np.arange(n_queries), n_candidates), indices.ravel()
@@ -308,23 +243,14 @@ class ExactIndex(PointIndex):
         if self._expands:
             self._center = _center_if_far(np.asarray(self.rows))
 
-    def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__()
-        state.pop("_search", None)
-        return state
-
     @property
     def report(self) -> SearchReport:
-        """How neighbors are found."""
+        """How neighbors are searched."""
         return SearchReport(backend=f"scikit-learn {self._algorithm}")
 
-    def joined(self, X: Any) -> ExactIndex:
+    def with_rows(self, X: Any) -> ExactIndex:
         """Return an index that has new rows as well, numbered after the indexed ones."""
-        index = copy.copy(self)
-        index.X = self._with_rows(X)
-        index.rows = self.space.prepare(index.X)
-        vars(index).pop("_search", None)
-        return index
+        return self.of_rows(self._with_rows(X))
 
     def within(self, radius: float, X: Any = None) -> sp.csr_array:
         """Return distances up to ``radius``, of new rows or of the indexed rows to others."""
@@ -335,17 +261,14 @@ class ExactIndex(PointIndex):
                 None if X is None else self._shift(queries),
                 radius=self._widened(reach),
                 mode="distance",
-            ).tocsr()
-        rows = row_numbers(rough)
-        exact = self.space.measure(queries, self.rows, (rows, rough.indices), rough.data)
-        inside = exact <= reach
-        ends = rows[inside], rough.indices[inside]
-        return sp.csr_array((self.space.from_search(exact[inside]), ends), shape=rough.shape)
+            )
+        pairs = row_numbers(rough), rough.indices
+        exact = self.space.measure(queries, self.rows, pairs, rough.data)
+        found = keep_entries(with_values(rough, self.space.from_search(exact)), exact <= reach)
+        return found.sorted_indices()
 
-    def search_lists(
-        self, queries: Rows, k: int, *, own: NDArray[np.intp] | None
-    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        """Return rows and search distances of the k nearest; ``own`` are the queries' rows."""
+    def search_lists(self, queries: Rows, k: int, *, own: NDArray[np.intp] | None) -> Lists:
+        """Return the k nearest to prepared rows, with search distances."""
         n_others = self.n_points - (own is not None)
         n_candidates = min(k + SPARE_CANDIDATES, n_others)
         with limit_threads(self.n_jobs):
@@ -354,7 +277,7 @@ class ExactIndex(PointIndex):
             )
         candidates, exact = self._measure_and_sort(queries, candidates, rough)
         indices, distances = candidates[:, :k], exact[:, :k]
-        # In doubt where the cut at k falls inside a tie that reaches the last candidate.
+        # In doubt if the cut at k falls inside a tie that reaches the last candidate.
         doubtful = exact[:, k - 1] == exact[:, -1]
         if self._expands:
             doubtful |= self._drown(queries, distances[:, -1])
@@ -367,7 +290,7 @@ class ExactIndex(PointIndex):
 
     @cached_property
     def _search(self) -> NearestNeighbors:
-        """scikit-learn's search, made when it is first asked."""
+        """scikit-learn's search, built on first use."""
         search = NearestNeighbors(
             algorithm=self._algorithm, metric=self.space.search_metric, n_jobs=self.n_jobs
         )
@@ -375,7 +298,7 @@ class ExactIndex(PointIndex):
             return search.fit(self._shift(self.rows))
 
     def _widened(self, reach: float) -> float:
-        """Return a reach that rounding in the search can't fall short of; the exact cut follows."""
+        """Return a reach with room for rounding in the search; the exact cut follows."""
         if not self._expands:
             return reach * (1 + 1e-6)
         shifted = np.asarray(self._shift(self.rows))
@@ -390,10 +313,10 @@ class ExactIndex(PointIndex):
 
 
 def _center_if_far(rows: NDArray[np.float64]) -> NDArray[np.float64] | None:
-    """Return the rows' middle, or None where they lie about the origin as they are.
+    """Return the rows' middle, or None if they already lie around the origin.
 
     Pairwise reduction expands |x - y|^2, which loses digits far from the origin. Shifted rows are a
-    copy, which is spared where nothing is gained.
+    copy, which is made only if it gains something.
     """
     center = middle(rows)
     some = rows[:: max(1, len(rows) // 1000)] - center
@@ -411,7 +334,7 @@ def same_entries(a: Any, b: Any) -> bool:
 
 
 def others_than(own: NDArray[np.intp], indices: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Mark all but the query's own row in every list, or all but the last where it is not there."""
+    """Mark all but the query's own row in every list, or all but the last if it is not there."""
     itself = indices == own[:, None]
     itself[~itself.any(axis=1), -1] = True
     return ~itself

@@ -1,9 +1,8 @@
 """Rows as the neighbor search sees them: one metric, measured the same way everywhere.
 
-Searches may be fast and rough, since the Euclidean distances they return are measured again here,
-by differences in float64: equal rows are at distance exactly 0 and d(i, j) equals d(j, i) to the
-last bit.
-Cosine is searched as Euclidean distance between unit rows, u and v, for which
+Searches may be fast and rough: the Euclidean distances they return are measured again here, by
+differences in float64, so that equal rows are at distance exactly 0 and d(i, j) equals d(j, i) to
+the last bit. Cosine is searched as Euclidean distance between unit rows, u and v, for which
 1 - cos = |u - v|^2 / 2 keeps the digits that 1 - u.v loses.
 """
 
@@ -23,6 +22,7 @@ from sklearn.metrics.pairwise import paired_euclidean_distances
 from sklearn.preprocessing import normalize
 
 from labelfold.exceptions import InputError
+from labelfold.graph.adjacency import row_numbers, with_values
 from labelfold.methods import stored
 
 __all__ = [
@@ -40,8 +40,8 @@ Metric = str | Callable[[NDArray[np.float64], NDArray[np.float64]], float]
 
 # Searched as Euclidean distance; scikit-learn's minkowski has p = 2 unless told otherwise.
 EUCLIDEAN = ("euclidean", "l2", "minkowski", "sqeuclidean", "cosine")
-LARGEST_ENTRY = 1e152  # beyond it squared distances overflow
-LEAST_ENTRY = 1e-152  # the largest entry being below it, they vanish
+LARGEST_ENTRY = 1e152  # above it squared distances overflow
+LEAST_ENTRY = 1e-152  # if the largest entry is below it, they vanish
 SHORT_ROW = 1e-10  # for cosines, a row whose largest entry is below it is rescaled first
 PAIRS_AT_ONCE = 2**17  # entries gathered while distances are measured: they fit the cache
 
@@ -49,13 +49,7 @@ PAIRS_AT_ONCE = 2**17  # entries gathered while distances are measured: they fit
 @stored
 @dataclass(frozen=True, eq=False)
 class PointSpace:
-    """A metric together with the way to search and to measure it.
-
-    Parameters
-    ----------
-    metric : str or callable
-        "euclidean", "cosine", or any metric scikit-learn's ``NearestNeighbors`` takes.
-    """
+    """How to search and to measure in a metric: any that ``NearestNeighbors`` takes, or cosine."""
 
     metric: Metric
 
@@ -78,19 +72,23 @@ class PointSpace:
                     f"({len(zero)} of {len(largest)} rows): drop them or use another metric."
                 )
             short = largest < SHORT_ROW
-            if short.any():  # which normalize would leave as it is, or divide by 0
-                rows = _divided(rows, np.where(short, largest, 1.0))
+            if short.any():  # normalize would leave such a row as it is, or divide by 0
+                divisors = np.where(short, largest, 1.0)
+                if sp.issparse(rows):
+                    rows = with_values(rows, rows.data / divisors[row_numbers(rows)])
+                else:
+                    rows = rows / divisors[:, None]
             rows = normalize(rows)
         return rows
 
     def from_search(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Turn distances between prepared rows into distances of the metric."""
+        """Turn distances between prepared rows into distances in the metric."""
         if self.metric == "sqeuclidean":
             return distances**2
         return distances**2 / 2 if self.metric == "cosine" else distances
 
     def to_search(self, distances: Any) -> Any:
-        """Turn a distance of the metric, or an array of them, into ones between prepared rows."""
+        """Turn distances in the metric into distances between prepared rows."""
         if self.metric == "sqeuclidean":
             return np.sqrt(distances)
         return np.sqrt(2 * distances) if self.metric == "cosine" else distances
@@ -110,8 +108,8 @@ class PointSpace:
     ) -> NDArray[np.float64]:
         """Measure the distance of row ``pairs[0][e]`` of ``a`` to row ``pairs[1][e]`` of ``b``.
 
-        Metrics other than the Euclidean have no shortcut in the search, so that ``rough`` is
-        exact for them, but for equal rows that rounding keeps apart.
+        For metrics other than the Euclidean the search has no shortcut, and ``rough`` is exact
+        except for equal rows that rounding keeps apart.
         """
         if self.search_metric != "euclidean":
             exact = rough.copy()
@@ -123,7 +121,12 @@ class PointSpace:
         step = max(1, PAIRS_AT_ONCE // max(1, a.shape[1]))
         for start in range(0, len(rough), step):
             part = slice(start, start + step)
-            exact[part] = _paired_distances(a[pairs[0][part]], b[pairs[1][part]])
+            left, right = a[pairs[0][part]], b[pairs[1][part]]
+            if sp.issparse(left):
+                exact[part] = paired_euclidean_distances(left, right)
+            else:
+                differences = left - right
+                exact[part] = np.sqrt(np.einsum("ij,ij->i", differences, differences))
         return exact
 
 
@@ -150,26 +153,8 @@ def number_equal_rows(rows: Rows) -> NDArray[np.intp]:
 
 
 def middle(rows: Rows) -> NDArray[np.float64]:
-    """Return the median of about a thousand rows: a center that outliers don't move."""
+    """Return the median of about a thousand rows: a center that outliers do not move."""
     return np.asarray(np.median(np.asarray(rows)[:: max(1, rows.shape[0] // 1000)], axis=0))
-
-
-def _divided(rows: Rows, divisors: NDArray[np.float64]) -> Rows:
-    """Return every row divided by its own number."""
-    if not sp.issparse(rows):
-        return rows / divisors[:, None]
-    data = rows.data / np.repeat(divisors, np.diff(rows.indptr))
-    return sp.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
-
-
-def _paired_distances(a: Rows, b: Rows) -> NDArray[np.float64]:
-    if sp.issparse(a):
-        return np.asarray(paired_euclidean_distances(a, b))
-    return _norms(np.asarray(a - b))
-
-
-def _norms(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.sqrt(np.einsum("ij,ij->i", rows, rows))
 
 
 def _check_magnitude(rows: Rows, least: float) -> None:

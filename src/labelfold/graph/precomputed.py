@@ -1,4 +1,8 @@
-"""Neighbors among distances that the caller computed."""
+"""Neighbors among distances that the caller computed.
+
+A :class:`PrecomputedIndex` answers the same questions as an index of rows: both are a
+``NeighborIndex``.
+"""
 
 from __future__ import annotations
 
@@ -9,26 +13,19 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from labelfold.exceptions import InputError
-from labelfold.graph.adjacency import keep_nearest, row_numbers, symmetrize
-from labelfold.graph.neighbor_index import SearchReport, Selection, same_entries
+from labelfold.graph.adjacency import keep_entries, keep_nearest, row_numbers, symmetrize
+from labelfold.graph.neighbor_index import PointIndex, SearchReport, Selection, same_entries
 from labelfold.methods import stored
 
-__all__ = ["PrecomputedIndex"]
+__all__ = ["NeighborIndex", "PrecomputedIndex"]
 
 
 @stored
 class PrecomputedIndex:
     """Distances given by the caller, sparse as ``KNeighborsTransformer`` makes them, or dense.
 
-    Parameters
-    ----------
-    distances : {ndarray, csr_array} of shape (n_samples, n_samples)
-        Every stored entry is a neighbor; the shorter counts where two differ.
-
-    Attributes
-    ----------
-    known : csr_array of shape (n_samples, n_samples)
-        The given distances between different rows.
+    Every stored entry is a neighbor; the shorter counts if two differ. ``known`` are the given
+    distances between different rows.
     """
 
     def __init__(self, distances: Any) -> None:
@@ -48,7 +45,7 @@ class PrecomputedIndex:
 
     @property
     def report(self) -> SearchReport:
-        """How neighbors are found."""
+        """How neighbors are searched."""
         return SearchReport(backend="precomputed")
 
     @property
@@ -66,10 +63,8 @@ class PrecomputedIndex:
 
     def within(self, radius: float, X: Any = None) -> sp.csr_array:
         """Return distances up to ``radius``, of new rows or of the indexed rows to others."""
-        rows = (self.known if X is None else _stored_entries(X)).tocoo()
-        inside = rows.data <= radius
-        ends = rows.row[inside], rows.col[inside]
-        return sp.csr_array((rows.data[inside], ends), shape=rows.shape)
+        given = self.known if X is None else _stored_entries(X)
+        return keep_entries(given, given.data <= radius)
 
     def among(self, rows: NDArray[np.intp]) -> PrecomputedIndex:
         """Return an index of the given distances between some of the rows."""
@@ -86,7 +81,7 @@ class PrecomputedIndex:
     def pair_distances(
         self, rows: NDArray[np.intp], columns: NDArray[np.intp]
     ) -> NDArray[np.float64]:
-        """Return the given distances of pairs, the shorter where two differ."""
+        """Return the given distances of pairs, the shorter if two differ."""
         stored = symmetrize(self.known)
         keys = row_numbers(stored) * np.int64(self.n_points) + stored.indices
         wanted = rows * np.int64(self.n_points) + columns
@@ -102,7 +97,7 @@ class PrecomputedIndex:
         return stored.data[places]
 
     def between(self, rows: Selection, columns: Selection) -> NDArray[np.float64]:
-        """Return all distances between some rows and some others, the shorter where two differ."""
+        """Return all distances between some rows and some others, the shorter if two differ."""
         n = self.n_points
         if self.known.nnz < n * (n - 1):
             raise InputError(
@@ -119,8 +114,11 @@ class PrecomputedIndex:
         return np.where(itself, 0.0, np.minimum(there, back.T))
 
 
+NeighborIndex = PointIndex | PrecomputedIndex
+
+
 def _nearest(rows: sp.csr_array, n_neighbors: int) -> sp.csr_array:
-    """Keep the ``n_neighbors`` smallest entries of every row; raise where a row has fewer."""
+    """Keep the ``n_neighbors`` smallest entries of every row; raise if a row has fewer."""
     counts = np.diff(rows.indptr)
     if len(counts) and counts.min() < n_neighbors:
         raise InputError(

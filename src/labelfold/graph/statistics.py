@@ -1,23 +1,22 @@
 """Components, hubs and duplicates of a graph in figures, and a warning about an extreme hub.
 
 The k-occurrence of a point counts the points that have it among their k nearest. Its mean is k. In
-high dimensions, and where vectors differ in length more than in direction, a few points (hubs) are
+high dimensions, and if vectors differ in length more than in direction, a few points (hubs) are
 near to very many others and many points are near to none (Radovanovic, Nanopoulos and Ivanovic,
 "Hubs in space", JMLR 2010).
 """
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labelfold.exceptions import HubnessWarning
+from labelfold.exceptions import HubnessWarning, warn_user
 
-__all__ = ["GraphStatistics", "skewness", "warn_of_hub"]
+__all__ = ["GraphStatistics", "warn_of_hub"]
 
 # A hub is extreme if it is near to a tenth of all points, and 25 times as often as the mean point.
 # With 8 or 12 neighbors Landsat, MNIST, three other sets of digits, COIL-20 and Swiss rolls stay
@@ -32,28 +31,28 @@ class GraphStatistics:
 
     Parameters
     ----------
-    n_points, n_edges, n_pieces : int
+    n_points, n_edges, n_connected_components : int
         Size, and number of connected components, bridges counted as edges.
     n_bridges : int
         Edges added to join components.
     n_duplicates : int
-        Rows that have an equal row elsewhere, as far as the neighbors show.
+        Rows that have an equal row, as far as the neighbors show.
     largest_neighborhood : int
-        Number of edges of the point that has most: a hub when far above the mean.
+        Number of edges of the point that has the most: a hub if far above the mean.
     mean_neighborhood : float
         Mean number of edges of a point.
     largest_occurrence : int
         Number of points that have the most popular one among their nearest; the mean over all
         points is ``n_neighbors``.
     occurrence_skewness : float
-        Skewness of these numbers: 0 to 1.5 in ordinary data, far above where there are hubs.
+        Skewness of these numbers: 0 to 1.5 in ordinary data, far above with hubs.
     share_of_antihubs : float
-        Share of the points that are among nobody's nearest.
+        Share of the points that are not among the nearest of any other.
     """
 
     n_points: int
     n_edges: int
-    n_pieces: int
+    n_connected_components: int
     n_bridges: int
     n_duplicates: int
     largest_neighborhood: int
@@ -63,17 +62,8 @@ class GraphStatistics:
     share_of_antihubs: float
 
 
-def skewness(numbers: NDArray[Any]) -> float:
-    """Return the third standardized moment; 0 where all numbers are equal."""
-    centered = numbers - numbers.mean()
-    spread = np.sqrt(np.mean(centered**2))
-    return float(np.mean((centered / spread) ** 3)) if spread > 0 else 0.0
-
-
-def warn_of_hub(
-    occurrences: NDArray[np.intp], n_neighbors: int, metric: Any, *, stacklevel: int
-) -> None:
-    """Warn where one point is among the nearest of very many others."""
+def warn_of_hub(occurrences: NDArray[np.intp], n_neighbors: int, metric: Any) -> None:
+    """Warn if one point is among the nearest of very many others."""
     n, largest = len(occurrences), int(occurrences.max())
     if largest <= max(EXTREME_SHARE * n, EXTREME_FACTOR * n_neighbors):
         return
@@ -83,11 +73,10 @@ def warn_of_hub(
         advice = "Other distances, such as those of metric='cosine', may avoid this"
     else:
         advice = "metric='cosine' may avoid this"
-    warnings.warn(
-        f"Point {int(occurrences.argmax())} is a hub: it is among the {n_neighbors} nearest of "
-        f"{largest:,} of the {n:,} points, and joins what has little in common; "
-        f"{np.mean(occurrences == 0):.0%} of the points are among nobody's nearest "
-        f"(graph_.statistics). {advice}.",
+    warn_user(
+        f"Row {int(occurrences.argmax())} is a hub: it is among the {n_neighbors} nearest "
+        f"neighbors of {largest:,} of the {n:,} rows and connects rows with little in common; "
+        f"{np.mean(occurrences == 0):.0%} of the rows are not a neighbor of any other (see "
+        f"graph_.statistics). {advice}.",
         HubnessWarning,
-        stacklevel=stacklevel + 1,
     )

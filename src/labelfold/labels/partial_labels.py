@@ -1,14 +1,12 @@
-"""Any ``y`` becomes codes, classes and a mask of the labelled rows.
+"""Any ``y`` becomes codes, classes and a mask of the labeled rows.
 
-Unlabelled is ``-1``, ``None``, ``NaN`` or ``pandas.NA``, in integers, strings or mixed object
-arrays. Whatever could be read in two ways is refused with the way out in the message: this is
-the one place where labels are guessed at, so it does not guess.
+Unlabeled is ``-1``, ``None``, ``NaN`` or ``pandas.NA``, in integers, strings or mixed object
+arrays. A ``y`` that could be read in two ways raises an error that says how to fix it.
 """
 
 from __future__ import annotations
 
 import sys
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import DataConversionWarning
 
-from labelfold.exceptions import InputError
+from labelfold.exceptions import InputError, warn_user
 from labelfold.methods import stored
 
 __all__ = ["PartialLabels", "hide_labels"]
@@ -33,7 +31,7 @@ class PartialLabels:
     Parameters
     ----------
     codes : ndarray of shape (n_samples,)
-        Position in ``classes``; -1 for an unlabelled row.
+        Position in ``classes``; -1 for an unlabeled row.
     classes : ndarray of shape (n_classes,)
         The labels that occur, sorted; every class has at least one row.
 
@@ -61,30 +59,29 @@ class PartialLabels:
         Parameters
         ----------
         y : array-like of shape (n_samples,)
-            Labels; see the module's first lines for what counts as unlabelled.
+            Labels; see the module's first lines for what counts as unlabeled.
         n_samples : int, default=None
             Number of rows that ``y`` must have.
 
         Returns
         -------
         PartialLabels
-            The labels; no labelled row at all is allowed.
+            The labels; no labeled row at all is allowed.
         """
         values = _as_vector(y)
         if n_samples is not None and len(values) != n_samples:
             raise InputError(
-                f"y has {len(values)} entries but X has {n_samples} rows: give one label a row, "
-                "with None or -1 for an unlabelled one."
+                f"y has {len(values)} entries but X has {n_samples} rows: give one label per row, "
+                "with None or -1 for an unlabeled one."
             )
         mask = ~_is_unlabeled(values)
-        classes, codes_of_labeled = _encode(values[mask])
         codes = np.full(len(values), UNLABELED, dtype=np.intp)
-        codes[mask] = codes_of_labeled
+        classes, codes[mask] = np.unique(_as_classes(values[mask]), return_inverse=True)
         return cls(codes, classes)
 
     @classmethod
     def some_from_y(cls, y: ArrayLike, *, n_samples: int | None = None) -> PartialLabels:
-        """Read ``y`` as :meth:`from_y` does, and refuse it where no row is labelled."""
+        """Read ``y`` as :meth:`from_y` does; raise InputError if no row is labeled."""
         labels = cls.from_y(y, n_samples=n_samples)
         if labels.n_labeled == 0:
             raise InputError(
@@ -94,12 +91,12 @@ class PartialLabels:
 
     @classmethod
     def from_optional_y(cls, y: ArrayLike | None, *, n_samples: int) -> PartialLabels:
-        """Read ``y`` as :meth:`from_y` does; None has no labelled row."""
+        """Read ``y`` as :meth:`from_y` does; with None no row is labeled."""
         return cls.none(n_samples) if y is None else cls.from_y(y, n_samples=n_samples)
 
     @classmethod
     def none(cls, n_samples: int) -> PartialLabels:
-        """Return labels in which no row is labelled."""
+        """Return labels in which no row is labeled."""
         return cls(np.full(n_samples, UNLABELED, dtype=np.intp), np.empty(0, dtype=np.intp))
 
     def __len__(self) -> int:
@@ -107,12 +104,12 @@ class PartialLabels:
 
     @property
     def mask(self) -> NDArray[np.bool_]:
-        """True where a row is labelled."""
+        """True where a row is labeled."""
         return self.codes != UNLABELED
 
     @property
     def n_labeled(self) -> int:
-        """Number of labelled rows."""
+        """Number of labeled rows."""
         return int(np.count_nonzero(self.mask))
 
     @property
@@ -125,13 +122,13 @@ class PartialLabels:
         return np.asarray(self.classes[self.codes[rows]])
 
     def to_y(self) -> NDArray[np.object_]:
-        """Return one label a row, None for an unlabelled one."""
+        """Return one label per row, None for an unlabeled one."""
         y = np.full(len(self), None, dtype=object)
         y[self.mask] = self.at(np.flatnonzero(self.mask))
         return y
 
     def membership(self) -> sp.csr_array:
-        """Return C with c_ki = 1 where row i carries class k (CCDR-MC section III.A)."""
+        """Return C with c_ki = 1 if row i has class k (CCDR-MC section III.A)."""
         rows = np.flatnonzero(self.mask)
         return sp.csr_array(
             (np.ones(len(rows)), (self.codes[rows], rows)), shape=(self.n_classes, len(self))
@@ -139,7 +136,7 @@ class PartialLabels:
 
 
 def hide_labels(y: ArrayLike, keep: ArrayLike) -> NDArray[Any]:
-    """Make partial labels: rows outside ``keep`` become unlabelled, whatever the dtype.
+    """Make partial labels of any dtype: rows outside ``keep`` become unlabeled.
 
     Parameters
     ----------
@@ -152,8 +149,8 @@ def hide_labels(y: ArrayLike, keep: ArrayLike) -> NDArray[Any]:
     -------
     ndarray of shape (n_samples,)
         A new array: integers with -1, floats with NaN, anything else as objects with None.
-        Unsigned integers become signed. Where integers would read as {-1, 1}, which is
-        ambiguous, the result is an object array with None.
+        Unsigned integers become signed. If integers would read as {-1, 1}, which is ambiguous,
+        the result is an object array with None.
 
     Examples
     --------
@@ -182,7 +179,10 @@ def _as_mask(keep: ArrayLike, n_samples: int) -> NDArray[np.bool_]:
     chosen = np.asarray(keep)
     if chosen.dtype == bool:
         if chosen.shape != (n_samples,):
-            raise InputError(f"keep is a mask of shape {chosen.shape} for {n_samples} labels.")
+            raise InputError(
+                f"keep is a mask of shape {chosen.shape} for {n_samples} labels: give one entry "
+                "per label."
+            )
         return chosen
     mask = np.zeros(n_samples, dtype=bool)
     if chosen.size:
@@ -207,44 +207,38 @@ def _as_vector(y: ArrayLike) -> NDArray[Any]:
     else:
         values = np.asarray(y)
         if dtype is None and values.dtype.kind in "US":
-            # NumPy turns ["a", -1] and ["a", nan] into text; start again before that.
+            # NumPy turned ["a", -1] and ["a", nan] into text.
             values = np.asarray(y, dtype=object)
     if values.ndim == 2 and values.shape[1] == 1:
-        warnings.warn(
+        warn_user(
             "A column-vector y was passed when a 1d array was expected: y has shape "
             f"{values.shape} and is read as y.ravel().",
             DataConversionWarning,
-            stacklevel=3,
         )
         values = values.ravel()
     if values.ndim != 1:
         raise InputError(
-            f"y should be a 1d array of one label a row, got an array of shape {values.shape}."
+            f"y should be a 1d array of one label per row, got an array of shape {values.shape}."
         )
     return values
 
 
 def _is_unlabeled(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Mark unlabelled entries; refuse what could be read in two ways."""
+    """Mark unlabeled entries; raise InputError for a y that could be read in two ways."""
     kind = values.dtype.kind
-    if kind in "biuf":
-        missing = np.isnan(values) if kind == "f" else np.zeros(len(values), dtype=bool)
-        present = values[~missing]
-        minus_one = np.zeros(len(values), dtype=bool) if kind == "b" else values == UNLABELED
-    elif kind == "O":
+    missing = minus_one = np.zeros(len(values), dtype=bool)
+    if kind == "O":
         missing = np.array([_is_missing(v) for v in values], dtype=bool)
-        present = values[~missing]
         minus_one = np.array([_is_number(v) and v == UNLABELED for v in values], dtype=bool)
-    elif kind in "US":
-        missing = minus_one = np.zeros(len(values), dtype=bool)
-        present = values
-    else:
-        if kind == "c":
-            raise InputError(f"Complex data not supported: y has dtype {values.dtype}.")
+    elif kind in "iuf":
+        missing, minus_one = np.isnan(values), values == UNLABELED
+    elif kind == "c":
+        raise InputError(f"Complex data not supported: y has dtype {values.dtype}.")
+    elif kind not in "bUS":
         raise InputError(
             f"Unknown label type: y has dtype {values.dtype}; use integers, strings or objects."
         )
-    _refuse_ambiguous(present)
+    _check_unambiguous(values[~missing])
     return missing | minus_one
 
 
@@ -261,14 +255,14 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
 
 
-def _refuse_ambiguous(present: NDArray[Any]) -> None:
+def _check_unambiguous(present: NDArray[Any]) -> None:
     numbers = present
     if present.dtype.kind in "USO":
         for text in present.tolist():
             if isinstance(text, str | bytes) and text in ("-1", b"-1", "nan", b"nan"):
                 raise InputError(
-                    f"y holds the text {text!r}, which may be a class or an unlabelled entry "
-                    "that was turned into text: use dtype=object and mark unlabelled rows "
+                    f"y holds the text {text!r}, which may be a class or an unlabeled entry "
+                    "that was turned into text: use dtype=object and mark unlabeled rows "
                     "with None."
                 )
         if not all(_is_number(value) for value in present):
@@ -276,39 +270,36 @@ def _refuse_ambiguous(present: NDArray[Any]) -> None:
         numbers = np.array(present.tolist())
     if set(np.unique(numbers).tolist()) == {-1, 1}:
         raise InputError(
-            "y holds just -1 and +1, which may be two classes or one class and unlabelled rows: "
-            "recode as 0/1, or mark unlabelled points with None."
+            "y holds just -1 and +1, which may be two classes or one class and unlabeled rows: "
+            "recode as 0/1, or mark unlabeled rows with None."
         )
 
 
-def _encode(labeled: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return sorted classes and the code of every labelled entry."""
+def _as_classes(labeled: NDArray[Any]) -> NDArray[Any]:
+    """Return labels as one kind: objects that are all text, or an array of numbers or booleans."""
     if labeled.dtype.kind == "O":
-        labeled = _narrow(labeled)
+        kinds = {_kind_of(value) for value in labeled}
+        if kinds <= {"text"}:
+            return labeled
+        if not (kinds <= {"number"} or kinds <= {"bool", "bool_"}):
+            raise InputError(
+                f"Unknown label type: y mixes or holds {sorted(kinds)}; use text throughout or "
+                "numbers throughout, and None for an unlabeled row."
+            )
+        labeled = np.array(labeled.tolist())
     if labeled.dtype.kind == "f":
         if not np.all(np.isfinite(labeled)):
             raise InputError("y holds an infinite value: labels must be classes, or None.")
-        if not np.array_equal(labeled, np.round(labeled)):
+        broken = labeled[labeled != np.round(labeled)]
+        if len(broken):
             raise InputError(
-                "Unknown label type: continuous. y holds values such as "
-                f"{labeled[labeled != np.round(labeled)][0]!r}, but labels must be classes: "
-                "bin the target first."
+                f"Unknown label type: continuous. y holds values such as {broken[0]!r}, but labels "
+                "must be classes: bin the target first."
             )
-    classes, codes = np.unique(labeled, return_inverse=True)
-    return classes, codes.astype(np.intp)
+    return labeled
 
 
-def _narrow(labeled: NDArray[Any]) -> NDArray[Any]:
-    """Turn objects that are all numbers into a numeric array; keep objects that are all text."""
-    kinds = {
-        "text" if isinstance(v, str | bytes) else "number" if _is_number(v) else type(v).__name__
-        for v in labeled
-    }
-    if kinds <= {"text"}:
-        return labeled
-    if kinds <= {"number"} or kinds <= {"bool", "bool_"}:
-        return np.array(labeled.tolist())
-    raise InputError(
-        f"Unknown label type: y mixes or holds {sorted(kinds)}; use text throughout or numbers "
-        "throughout, and None for an unlabelled row."
-    )
+def _kind_of(value: Any) -> str:
+    if isinstance(value, str | bytes):
+        return "text"
+    return "number" if _is_number(value) else type(value).__name__

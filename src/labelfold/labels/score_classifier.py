@@ -1,4 +1,4 @@
-"""What classifiers by competing scores share: the largest score wins."""
+"""What classifiers that score every class share: the largest score wins."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ class ScoreClassifierMixin(ClassifierMixin, ABC):
     """Mixin of classifiers that score every class; a subclass does that in ``_scores``."""
 
     classes_: NDArray[Any]
+    _certain: float = 1.0  # a class whose score is ahead by this much has probability 1
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class with the largest score.
@@ -47,9 +48,9 @@ class ScoreClassifierMixin(ClassifierMixin, ABC):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            A row a point, a column a class in the order of ``classes_``.
+            One row per row of X, one column per class in the order of ``classes_``.
         """
-        return nearest_distributions(self._scores(X))
+        return nearest_distributions(self._scores(X) / self._certain)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores; for two classes the second one's minus the first one's.
@@ -68,19 +69,19 @@ class ScoreClassifierMixin(ClassifierMixin, ABC):
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def score(self, X: Any, y: ArrayLike) -> float:
-        """Return the accuracy of :meth:`predict` on the labelled rows of y.
+        """Return the accuracy of :meth:`predict` on the labeled rows of y.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows, in the form that ``fit`` takes.
         y : array-like of shape (n_samples,)
-            Their labels; unlabelled rows do not count.
+            Their labels; unlabeled rows do not count.
 
         Returns
         -------
         float
-            Share of the labelled rows with the right class.
+            Share of the labeled rows with the right class.
         """
         # Not ClassifierMixin's, which takes sample weights that fit does not.
         predicted = self.predict(X)
@@ -90,4 +91,4 @@ class ScoreClassifierMixin(ClassifierMixin, ABC):
 
     @abstractmethod
     def _scores(self, X: Any) -> NDArray[np.float64]:
-        """Return scores of rows, a column a class."""
+        """Return scores of rows, one column per class."""

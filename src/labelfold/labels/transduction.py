@@ -1,16 +1,14 @@
-"""From scores of classes to a class and a distribution for every point.
+"""From scores of classes to a class and a distribution for every row.
 
-Points that no label can reach get the class prior: the frequencies of the given labels.
+Rows that no label can reach get the class prior: the frequencies of the given labels.
 """
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import NDArray
 
-from labelfold.exceptions import UnreachedPointsWarning
+from labelfold.exceptions import UnreachedPointsWarning, warn_user
 from labelfold.labels.partial_labels import PartialLabels
 
 __all__ = [
@@ -29,20 +27,8 @@ def nearest_distributions(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     projection keeps their order and their largest entry, and changes no row that is a distribution
     already; a common shift of a row's scores has no effect.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples, n_classes)
-        One score a class.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_classes)
-        Nonnegative rows that sum to 1.
-
-    Notes
-    -----
-    The projection is max(s_k - t, 0) with the t that makes the sum 1: with scores in descending
-    order, t = (s_1 + ... + s_m - 1) / m for the largest m for which s_m > t.
+    It is max(s_k - t, 0) with the t that makes the sum 1: with scores in descending order,
+    t = (s_1 + ... + s_m - 1) / m for the largest m for which s_m > t.
 
     Examples
     --------
@@ -63,20 +49,7 @@ def nearest_distributions(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def transduce(labels: PartialLabels, scores: NDArray[np.float64]) -> NDArray[np.generic]:
-    """Return a class for every row: the given label, or the class with the largest score.
-
-    Parameters
-    ----------
-    labels : PartialLabels
-        The given labels.
-    scores : ndarray of shape (n_samples, n_classes)
-        One score a class; of equal ones the first counts.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-        Classes.
-    """
+    """Return a class for every row: the given label, or the first class with the largest score."""
     codes = np.where(labels.mask, labels.codes, scores.argmax(axis=1))
     return np.asarray(labels.classes[codes])
 
@@ -88,19 +61,7 @@ def class_frequencies(labels: PartialLabels) -> NDArray[np.float64]:
 
 
 def find_unreached(labels: PartialLabels, groups: NDArray[np.integer]) -> NDArray[np.intp]:
-    """Return the rows that share a group with no labelled row.
-
-    Parameters
-    ----------
-    labels : PartialLabels
-        The given labels.
-    groups : ndarray of shape (n_samples,)
-        For every row the number of its group, such as the connected component of a graph.
-
-    Returns
-    -------
-    ndarray of shape (n_unreached,)
-        Row numbers, ascending.
+    """Return the numbers of the rows whose group, such as a component, has no labeled row.
 
     Examples
     --------
@@ -117,28 +78,17 @@ def find_unreached(labels: PartialLabels, groups: NDArray[np.integer]) -> NDArra
 def warn_of_unreached(
     labels: PartialLabels, groups: NDArray[np.integer], unreached: NDArray[np.intp]
 ) -> None:
-    """Warn with numbers, where there are unreached rows.
-
-    Parameters
-    ----------
-    labels : PartialLabels
-        The given labels.
-    groups : ndarray of shape (n_samples,)
-        As for :func:`find_unreached`.
-    unreached : ndarray of shape (n_unreached,)
-        What it returned.
-    """
+    """Warn if :func:`find_unreached` found rows, with their number."""
     if len(unreached) == 0:
         return
     sizes = np.unique(groups[unreached], return_counts=True)[1]
-    where = f"{len(sizes)} components" if len(sizes) > 1 else "a component"
+    where = f"{len(sizes)} connected components" if len(sizes) > 1 else "a connected component"
     most_frequent = labels.classes.tolist()[class_frequencies(labels).argmax()]
-    warnings.warn(
-        f"{len(unreached)} of {len(labels)} points lie in {where} of the graph without a label, "
-        f"the largest with {sizes.max()} points: they get the frequencies of the given labels as "
+    warn_user(
+        f"{len(unreached)} of {len(labels)} rows lie in {where} of the graph without a label, "
+        f"the largest with {sizes.max()} rows: they get the frequencies of the given labels as "
         f"distribution and the most frequent class, {most_frequent!r} (unreached_ lists them). "
-        "Label a point in each, use more neighbours, or join the components with "
-        "fit(X, y, graph=graph.connected()).",
+        "Label a row in each, use more neighbors, or join the components with "
+        "fit(X, y, graph=graph.bridged()).",
         UnreachedPointsWarning,
-        stacklevel=4,
     )

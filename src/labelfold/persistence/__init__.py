@@ -1,4 +1,4 @@
-"""Fitted estimators to and from files that run no code when they are opened."""
+"""Save and load fitted estimators in files that run no code when opened."""
 
 from labelfold.persistence.model_file import load, save
 

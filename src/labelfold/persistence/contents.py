@@ -1,9 +1,9 @@
-"""What goes into a model file: an estimator without objects of libraries, and types that are known.
+"""What goes into a model file: an estimator as data, and known types only.
 
-Search trees and scorers of scikit-learn are left out and rebuilt on loading, from the rows and the
-name they were made from. A compact file keeps no more than ``transform`` and ``predict`` read: it
-leaves out what a declaration lists as ``only_in_fit``, and of an object with a method
-``for_new_rows`` it keeps what that returns.
+Search trees and scorers of scikit-learn are left out and rebuilt on loading, from their rows or
+name. A compact file keeps only what ``transform`` and ``predict`` read: it leaves out what a
+declaration lists as ``only_in_fit``, and of an object with a method ``for_new_rows`` it keeps what
+that returns.
 
 skops describes a model as a tree of nodes in JSON, each with the name of its type. All names must
 be known before anything is built: those of classes marked as stored
@@ -34,9 +34,8 @@ TREES = {"kd_tree": KDTree, "ball_tree": BallTree}
 # JSON turns keys into text, from which skops restores these. Of False it would make True.
 RESTORED_KEYS = {"str", "int", "float", "str_", "int8", "int16", "int32", "int64", "float64"}
 
-# What skops does not trust by itself, although objects of these types are data. Decision trees are
-# left out on purpose: they point into themselves by numbers that nobody checks, so that a file
-# could crash the process.
+# Types that skops does not trust by itself, although their objects are data. Not decision trees:
+# they refer to their own nodes by unchecked numbers, so a file could crash the process.
 OF_LIBRARIES = (
     *(
         f"scipy.sparse._{form}.{form}_{kind}"
@@ -70,19 +69,14 @@ OF_LIBRARIES = (
 
 
 def trusted_names() -> list[str]:
-    """Return the names of all types that a model file may hold, beyond those that skops trusts."""
+    """Return the names of all types that a model file may hold besides those that skops trusts."""
     return [*all_stored(), *OF_LIBRARIES]
 
 
 def to_storable(estimator: Any, *, compact: bool) -> Any:
-    """Return a copy that shares its arrays with the estimator and holds no objects of libraries.
+    """Return a copy of an estimator that shares its arrays, without trees and scorers.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Fitted; not changed.
-    compact : bool
-        Leave out what new rows do not need.
+    A compact copy has only what new rows need.
     """
     return _Copier(compact).copy(estimator)
 
@@ -90,10 +84,11 @@ def to_storable(estimator: Any, *, compact: bool) -> Any:
 class _Copier:
     def __init__(self, compact: bool) -> None:
         self._compact = compact
-        self._copies: dict[int, tuple[Any, Any]] = {}  # with the original, so that ids stay taken
+        self._stored = set(all_stored().values())
+        self._copies: dict[int, tuple[Any, Any]] = {}  # with the original, which keeps its id taken
 
     def copy(self, value: Any) -> Any:
-        """Return the copy of a value; one copy for all places where the same object stands."""
+        """Return the copy of a value; one copy for all places that hold the same object."""
         if id(value) not in self._copies:
             self._copies[id(value)] = value, self._make_copy(value)
         return self._copies[id(value)][1]
@@ -105,16 +100,14 @@ class _Copier:
             return {key: self.copy(one) for key, one in value.items()}
         if isinstance(value, BaseEstimator) and not isinstance(value, type):
             return self._copy_estimator(value)
-        if self._compact and hasattr(type(value), "for_new_rows"):
-            return self._copy_parts(value.for_new_rows())
+        if self._compact and type(value) in self._stored:
+            has_less = hasattr(value, "for_new_rows")
+            return self._copy_parts(value.for_new_rows() if has_less else value)
         return value
 
     def _copy_estimator(self, estimator: Any) -> Any:
-        left_out: tuple[str, ...] = ()
-        declaration = declaration_of(estimator)
-        if self._compact and declaration is not None:
-            left_out = declaration.only_in_fit
-        result = self._copy_parts(estimator, left_out)
+        declaration = declaration_of(estimator) if self._compact else None
+        result = self._copy_parts(estimator, declaration.only_in_fit if declaration else ())
         attributes = vars(result)
         if attributes.get("_fit_method") in TREES:
             attributes["_tree"] = None
@@ -161,15 +154,10 @@ def _estimators(value: Any, seen: set[int]) -> Iterator[Any]:
 
 
 def find_foreign(schema: bytes, members: Iterable[str]) -> dict[str, str]:
-    """Return types that are not trusted, by name, each with a place where it stands.
+    """Return types that are not trusted, by name, each with the place of one object.
 
-    Parameters
-    ----------
-    schema : bytes
-        The description in JSON.
-    members : iterable of str
-        Names of the files that it refers to; empty ones take their place here, so that nothing
-        large is read before the types are known.
+    ``schema`` is the description in JSON, ``members`` the names of the files it refers to. Empty
+    files replace them here, so that nothing large is read before the types are known.
     """
     empty = BytesIO()
     with zipfile.ZipFile(empty, "w") as file:
@@ -180,7 +168,7 @@ def find_foreign(schema: bytes, members: Iterable[str]) -> dict[str, str]:
         return {}
     found = dict.fromkeys(sorted(foreign), "")
     places = sorted(_places(json.loads(schema), ""), key=lambda one: one[0].count("."))
-    for place, node in reversed(places):  # the least nested place comes last, and stays
+    for place, node in reversed(places):  # the least nested place comes last and is kept
         name = f"{node['__module__']}.{node['__class__']}"
         if name in found:
             found[name] = place
@@ -188,7 +176,7 @@ def find_foreign(schema: bytes, members: Iterable[str]) -> dict[str, str]:
 
 
 def find_lost_keys(schema: bytes) -> list[str]:
-    """Return the places of dictionaries with keys that would not come back as they are."""
+    """Return the places of dictionaries whose keys would not be restored as they are."""
     return [
         place
         for place, node in _places(json.loads(schema), "")
@@ -201,7 +189,7 @@ def find_lost_keys(schema: bytes) -> list[str]:
 
 
 def _places(node: Any, place: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield all nodes with what a user would write to get at them."""
+    """Yield all nodes, each with the expression that a user would write for it."""
     if not isinstance(node, dict):
         return
     if "__loader__" in node:

@@ -1,7 +1,7 @@
 """``save`` and ``load``: fitted estimators to and from files that run no code when opened.
 
-A model file is one of skops, a zip of arrays and a description of what they are parts of, with one
-member more: ``labelfold.json``, which tells format, versions and names of features.
+A model file is a skops file, a zip of arrays and a description of the objects they belong to, with
+one more member: ``labelfold.json``, which has format, versions and names of features.
 """
 
 from __future__ import annotations
@@ -10,24 +10,20 @@ import json
 import os
 import platform
 import re
-import warnings
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import scipy
-import sklearn
-import skops
 import skops.io
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from labelfold._version import __version__
-from labelfold.exceptions import InputError, ModelFileError, ModelVersionWarning
+from labelfold.exceptions import InputError, ModelFileError, ModelVersionWarning, warn_user
 from labelfold.persistence.contents import (
     SCHEMA,
     find_foreign,
@@ -42,16 +38,14 @@ __all__ = ["load", "read_feature_names", "save"]
 
 MANIFEST = "labelfold.json"
 FORMAT = 2  # raised when files of other formats can no longer be read
-# Sparse arrays are compressed, and no honest one shrinks to a hundredth: a file that would unpack
-# to more was made to fill the memory.
+# Sparse arrays are compressed, and no real one shrinks to a hundredth: a file that would unpack to
+# more was made to fill the memory.
 LARGEST_RATIO, HARMLESS_BYTES = 100, 2**26
 
+LIBRARIES = ("scikit-learn", "numpy", "scipy", "skops")
 VERSIONS = {
     "labelfold": __version__,
-    "scikit-learn": sklearn.__version__,
-    "numpy": np.__version__,
-    "scipy": scipy.__version__,
-    "skops": skops.__version__,
+    **{name: version(name) for name in LIBRARIES},
     "python": platform.python_version(),
 }
 WARNED_ABOUT = ("labelfold", "scikit-learn")  # whose releases change what attributes mean
@@ -69,27 +63,27 @@ def save(
     Parameters
     ----------
     estimator : estimator
-        A fitted estimator of labelfold or scikit-learn, a pipeline or search of these included.
+        A fitted estimator of labelfold or scikit-learn, also a pipeline or search of these.
     path : str or path-like
-        The file; ".skops" is the usual ending. A file that exists is replaced, as a whole or, if
-        anything goes wrong, not at all.
+        The file; ".skops" is the usual ending. An existing file is replaced, or left as it was if
+        anything goes wrong.
     compact : bool, default=False
         Keep only what ``transform`` and ``predict`` need, and the certificate: not the graph's
         edges, nor results for the rows of fit such as ``transduction_``. The rows themselves stay,
-        since new ones are placed among them. Methods that extend by kernel regression fit it now,
+        since new ones need them as neighbors. Methods that extend by kernel regression fit it now,
         if they have not yet.
     feature_names : sequence of str, default=None
-        Names of the columns of X, for an estimator that was fitted on an array, which has none;
+        Names of the columns of X, for an estimator fitted on an array, which has none;
         :func:`labelfold.persistence.model_file.read_feature_names` returns them. The estimator
-        itself does not get to know them.
+        itself does not get them.
 
     Raises
     ------
     sklearn.exceptions.NotFittedError
         If the estimator is not fitted: parameters alone are better kept as code.
     TypeError
-        If it holds what cannot be restored without running code of others, such as a function for
-        a metric or an estimator of another library.
+        If it holds something that cannot be restored without running code from the file, such as a
+        function as metric or an estimator of another library.
     ValueError
         If there are more or fewer names than features.
 
@@ -99,8 +93,8 @@ def save(
 
     Notes
     -----
-    The file is one of skops: arrays, and a description of what they are parts of. Neighbor searches
-    are stored as the rows they search and are rebuilt, the same, on loading.
+    The file is a skops file: arrays, and a description of the objects they belong to. Neighbor
+    searches are stored as the rows they search and rebuilt deterministically on loading.
 
     Examples
     --------
@@ -149,15 +143,15 @@ def load(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     estimator
-        The fitted estimator; on the same versions of the libraries its predictions are those of
-        the one that was saved, to the last bit.
+        The fitted estimator; with the same versions of the libraries its predictions are those of
+        the saved one, to the last bit.
 
     Raises
     ------
     ModelFileError
-        If the file is no model file, truncated, damaged, of another format, or holds a type that
-        is not known: neither NumPy's, SciPy's or scikit-learn's, nor declared or marked as stored
-        in a module that was imported.
+        If the file is not a model file, truncated, damaged, of another format, or holds an unknown
+        type: not of NumPy, SciPy or scikit-learn, nor declared or marked as stored in an imported
+        module.
 
     Warns
     -----
@@ -170,31 +164,31 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Notes
     -----
-    No code from the file runs. A file from somebody who wishes you ill can still hold wrong
-    numbers, or such as crash the process when the estimator is used. A model of your own class
-    loads after the module that declares it was imported.
+    No code from the file runs. A malicious file can still hold wrong numbers, or numbers that crash
+    the process when the estimator is used. Import the module that declares a class of your own
+    before loading a model of it.
     """
     path = Path(path)
     with _opened(path) as file:
         manifest = _read_manifest(path, file)
-        _refuse_foreign(path, file, manifest["versions"])
+        _check_types(path, file, manifest["versions"])
         _compare_versions(path, manifest["versions"])
         try:
             estimator = rebuild(skops.io.load(file.fp, trusted=trusted_names()))
         except zipfile.BadZipFile:
             raise
-        except Exception as error:  # of whatever library has changed since
+        except Exception as error:  # of any library that has changed since
             raise ModelFileError(
                 f"{path} cannot be restored here ({type(error).__name__}: {error}). It was saved "
                 f"with {_listed(manifest['versions'])}: install these, or fit again."
             ) from error
     if not isinstance(estimator, BaseEstimator):
-        raise ModelFileError(f"{path} holds a {type(estimator).__name__} and no estimator.")
+        raise ModelFileError(f"{path} holds a {type(estimator).__name__}, not an estimator.")
     return estimator
 
 
 def read_feature_names(path: str | os.PathLike[str]) -> list[str] | None:
-    """Return the names of the columns that a saved estimator was fitted on.
+    """Return the names of the columns on which a saved estimator was fitted.
 
     Parameters
     ----------
@@ -209,25 +203,25 @@ def read_feature_names(path: str | os.PathLike[str]) -> list[str] | None:
     Raises
     ------
     ModelFileError
-        If the file is no model file, truncated or damaged.
+        If the file is not a model file, truncated or damaged.
     """
     path = Path(path)
     with _opened(path) as file:
         names = _read_manifest(path, file).get("feature_names")
     if names is not None and not _are_names(names):
-        raise ModelFileError(f"{path} has a {MANIFEST} whose feature_names are no list of names.")
+        raise ModelFileError(f"{path} has a {MANIFEST} whose feature_names are not a list of text.")
     return names
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
-    """Open a zip that does not unpack to far more than it is; refuse all other files."""
+    """Open a zip that does not unpack to far more than its size; raise for all other files."""
     with open(path, "rb") as stream:
         start = stream.read(4)
         if start[:1] == b"\x80" and start[1:2] in b"\2\3\4\5":
             raise ModelFileError(
-                f"{path} is a pickle, as joblib.dump writes it, and not a file of labelfold.save: "
-                "opening it runs whatever code it holds, so only joblib.load does that."
+                f"{path} is a pickle, such as joblib.dump writes, and not a file of "
+                "labelfold.save: opening it runs any code it holds; joblib.load does that."
             )
         if start != b"PK\x03\x04":
             raise ModelFileError(
@@ -238,8 +232,8 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
                 limit = LARGEST_RATIO * os.fstat(stream.fileno()).st_size + HARMLESS_BYTES
                 if _unpacked_size(file) > limit:
                     raise ModelFileError(
-                        f"{path} would unpack to more than {limit} bytes: labelfold.save writes no "
-                        "such file."
+                        f"{path} would unpack to more than {limit} bytes, as no file of "
+                        "labelfold.save does: do not open it."
                     )
                 yield file
         except (zipfile.BadZipFile, EOFError) as error:
@@ -249,7 +243,7 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def _unpacked_size(file: zipfile.ZipFile) -> int:
-    """Return the number of bytes that all members say they have, those inside archives included."""
+    """Return the declared number of bytes of all members, those inside archives included."""
     size = 0
     for member in file.infolist():
         size += member.file_size
@@ -283,9 +277,9 @@ def _are_names(value: Any) -> bool:
 def _describe(estimator: Any, name: str) -> BytesIO:
     """Return the estimator as a file of skops, or say what in it cannot be one."""
     advice = (
-        "files hold no functions, and no types but those that are known to be harmless. Replace "
-        "it (a metric by its name), declare a class of your own with labelfold.methods.declare, or "
-        "use joblib.dump for readers who trust you."
+        "model files hold no functions and only types known to be harmless. Replace it (a metric "
+        "by its name), declare a class of your own with labelfold.methods.declare, or use "
+        "joblib.dump for readers who trust you."
     )
     buffer = BytesIO()
     try:
@@ -301,7 +295,7 @@ def _describe(estimator: Any, name: str) -> BytesIO:
     for place in find_lost_keys(schema):
         raise TypeError(
             f"{name} cannot be saved with the keys of {place}, which are neither text nor plain "
-            "numbers and would not come back as they are: use others."
+            "numbers and would be changed: use others."
         )
     return buffer
 
@@ -318,15 +312,15 @@ def _read_manifest(path: Path, file: zipfile.ZipFile) -> dict[str, Any]:
     if not is_valid:
         raise ModelFileError(f"{path} has a {MANIFEST} without format and versions.")
     if number != FORMAT:
-        way_out = "upgrade labelfold" if number > FORMAT else "fit and save again"
+        remedy = "upgrade labelfold" if number > FORMAT else "fit and save again"
         raise ModelFileError(
             f"{path} was saved by labelfold {versions['labelfold']} in format {number}, and "
-            f"labelfold {__version__} reads format {FORMAT}: {way_out}."
+            f"labelfold {__version__} reads format {FORMAT}: {remedy}."
         )
     return dict(manifest)
 
 
-def _refuse_foreign(path: Path, file: zipfile.ZipFile, versions: dict[str, str]) -> None:
+def _check_types(path: Path, file: zipfile.ZipFile, versions: dict[str, str]) -> None:
     try:
         foreign = find_foreign(file.read(SCHEMA), file.namelist())
     except Exception as error:
@@ -337,8 +331,8 @@ def _refuse_foreign(path: Path, file: zipfile.ZipFile, versions: dict[str, str])
     if foreign:
         raise ModelFileError(
             f"{path} holds {', '.join(foreign)}, which labelfold does not know: import the module "
-            "that declares it if it is a class of your own; otherwise do not open the file with "
-            "anything else unless you trust who made it."
+            "that declares it if it is a class of your own; otherwise open the file with nothing "
+            "else unless you trust its author."
         )
 
 
@@ -347,18 +341,17 @@ def _compare_versions(path: Path, saved: dict[str, str]) -> None:
     if different:
         here = {name: VERSIONS[name] for name in different}
         there = {name: saved[name] for name in different}
-        warnings.warn(
+        warn_user(
             f"{path} was saved with {_listed(there)} and is opened with {_listed(here)}: results "
             "may differ. Install the former, or fit and save again.",
             ModelVersionWarning,
-            stacklevel=3,
         )
 
 
-def _release(version: str) -> list[str]:
+def _release(number: str) -> list[str]:
     """Return the first two numbers of a version."""
-    return re.findall(r"\d+", version)[:2]
+    return re.findall(r"\d+", number)[:2]
 
 
 def _listed(versions: dict[str, str]) -> str:
-    return ", ".join(f"{name} {version}" for name, version in versions.items())
+    return ", ".join(f"{name} {number}" for name, number in versions.items())

@@ -1,4 +1,4 @@
-"""Errors of several methods as a picture: a line for each, or bars where there is one dimension."""
+"""Errors of several methods as a picture: one line each, or one bar each for a single dimension."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 
 from labelfold.plotting.lines import (
     check_shape,
+    draw_level,
     draw_lines,
+    get_axes,
+    interval_lengths,
     line_styles,
-    name_lines,
-    new_axes,
-    reach_of,
-    start_at_zero,
+    title_absent,
     write_above,
 )
 from labelfold.plotting.palette import NOTE_COLOR
@@ -30,13 +30,12 @@ if TYPE_CHECKING:
 class ComparisonDisplay:
     """Picture of errors against the dimension, with intervals.
 
-    Each method has a line in its own color and marker with its name at the end. Dimensions that
-    span a factor of 100 or more stand on a logarithmic axis. For a single dimension there is a bar
-    for each method. A method without any result is named, and not drawn.
+    Each method has a line with its own color and marker, and its name at the end. Dimensions that
+    span a factor of 100 or more are on a logarithmic axis. A single dimension gives one bar per
+    method. A method without any result is named but not drawn.
 
-    It is recommended to use :meth:`from_comparison`, or
-    :meth:`labelfold.evaluate.Comparison.plot`, which does the same. All parameters are stored as
-    attributes.
+    Use :meth:`from_comparison`, or :meth:`labelfold.evaluate.Comparison.plot`, which does the same.
+    All parameters are stored as attributes.
 
     Parameters
     ----------
@@ -47,13 +46,13 @@ class ComparisonDisplay:
         The dimensions.
 
     errors : array-like of shape (n_methods, n_dims)
-        Share of errors; NaN where there is none.
+        Share of errors; NaN for no result.
 
     lows, highs : array-like of shape (n_methods, n_dims)
-        Ends of the intervals; NaN where there is none.
+        Ends of the intervals; NaN for no interval.
 
     chance : float, default=None
-        Error by guessing, a dashed line where the picture reaches as far.
+        Error by guessing, drawn as a dashed line if it is within the picture.
 
     Attributes
     ----------
@@ -67,26 +66,21 @@ class ComparisonDisplay:
         Points and intervals of every method that has a result.
 
     bars_ : dict of str to matplotlib BarContainer
-        Bars of every method that has a result; empty where there are lines.
+        Bars of every method that has a result; empty for several dimensions.
 
-    chance_ : matplotlib Line2D or None
-        Line of the error by guessing.
-
-    chance_text_ : matplotlib Text or None
-        Its name, where the picture reaches as far.
+    chance_, chance_text_ : matplotlib Line2D and Text, or None
+        Line of the error by guessing and its name, if it is within the picture.
 
     text_ : list of matplotlib Text
-        What is written: names at the lines' ends, or the rows of bars without a result.
+        Names at the lines' ends, or notes at bars without a result.
 
     See Also
     --------
-    labelfold.evaluate.compare : Makes the comparison.
+    labelfold.evaluate.compare : Compares methods.
     SweepDisplay : Errors against a parameter.
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from labelfold.plotting import ComparisonDisplay
     >>> errors = [[0.3, 0.2], [0.25, 0.1]]
     >>> display = ComparisonDisplay(["PCA", "CCDR"], [2, 5], errors, errors, errors).plot()
@@ -114,7 +108,7 @@ class ComparisonDisplay:
 
     @classmethod
     def from_comparison(cls, comparison: Any, *, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw what a comparison found.
+        """Draw the errors of a comparison.
 
         Parameters
         ----------
@@ -130,13 +124,11 @@ class ComparisonDisplay:
         Returns
         -------
         display : ComparisonDisplay
-            The display, drawn. Strokes are 80 % intervals; the dashed line, where in reach, is the
-            error of always naming the largest class.
+            The display, drawn. Strokes are 80 % intervals; the dashed line is the error of always
+            predicting the largest class.
 
         Examples
         --------
-        >>> import matplotlib
-        >>> matplotlib.use("Agg")
         >>> from sklearn.decomposition import PCA
         >>> from labelfold import CCDR
         >>> from labelfold.datasets import make_swiss_roll
@@ -144,8 +136,8 @@ class ComparisonDisplay:
         >>> from labelfold.plotting import ComparisonDisplay
         >>> X, y, _ = make_swiss_roll(300, random_state=0)
         >>> methods = {"PCA": PCA(), "CCDR": CCDR()}
-        >>> found = compare(X, y, methods, dims=(1, 2), cv=3, random_state=0)
-        >>> display = ComparisonDisplay.from_comparison(found)
+        >>> comparison = compare(X, y, methods, dims=(1, 2), cv=3, random_state=0)
+        >>> display = ComparisonDisplay.from_comparison(comparison)
         >>> display.errors.shape
         (2, 2)
         """
@@ -154,8 +146,8 @@ class ComparisonDisplay:
         dims = list(dict.fromkeys(row.dimension for row in rows))
         tables = np.full((3, len(methods), len(dims)), np.nan)
         for row in rows:
-            place = methods.index(row.method), dims.index(row.dimension)
-            tables[:, *place] = row.error, row.low, row.high
+            cell = methods.index(row.method), dims.index(row.dimension)
+            tables[:, *cell] = row.error, row.low, row.high
         return cls(methods, dims, *tables, chance=comparison.chance).plot(ax=ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
@@ -174,73 +166,52 @@ class ComparisonDisplay:
         display : ComparisonDisplay
             The display itself, with `ax_`, `figure_` and the drawn artists.
         """
-        from matplotlib.ticker import PercentFormatter
-
-        self.ax_ = ax = new_axes(ax)
+        self.ax_ = ax = get_axes(ax)
         self.figure_ = ax.figure
         self.errorbars_: dict[str, ErrorbarContainer] = {}
         self.bars_: dict[str, BarContainer] = {}
         self.text_: list[Text] = []
-        is_upright = len(self.dims) > 1
-        if is_upright:
+        self.chance_: Line2D | None = None
+        self.chance_text_: Text | None = None
+        if len(self.dims) > 1:
             self._draw_lines(ax, kwargs)
         else:
             self._draw_bars(ax, kwargs)
-        ax.spines[["top", "right"]].set_visible(False)
-        self.chance_: Line2D | None = None
-        self.chance_text_: Text | None = None
-        if self.chance is not None:
-            self._draw_chance(ax, self.chance, is_upright)
-        error_axis = ax.yaxis if is_upright else ax.xaxis
-        error_axis.set_major_formatter(PercentFormatter(1.0))
-        error_axis.set_label_text("error on hidden labels")
         return self
 
-    def _draw_bars(self, ax: Axes, options: dict[str, Any]) -> None:
-        places, styles = np.arange(len(self.methods)), line_styles(len(self.methods))
-        for place, (name, style) in enumerate(zip(self.methods, styles, strict=True)):
-            error = self.errors[place, 0]
-            if np.isnan(error):
-                self.text_.append(ax.text(0, place, " no result", va="center", color=NOTE_COLOR))
-                continue
-            self.bars_[name] = ax.barh(place, error, height=0.7, color=style.color, alpha=0.6)
-            given = {"fmt": "none", "ecolor": style.text_color, "elinewidth": 2, **options}
-            around = reach_of(self.errors[place], self.lows[place], self.highs[place])
-            self.errorbars_[name] = ax.errorbar([error], [place], xerr=around, **given)
-        ax.set_yticks(places, self.methods, parse_math=False)  # a name may hold a dollar
-        ax.invert_yaxis()  # the first method on top
-        ax.set_xlim(left=0)
-        ax.set_title(f"{self.dims[0]} {'dimension' if self.dims[0] == 1 else 'dimensions'}")
-
     def _draw_lines(self, ax: Axes, options: dict[str, Any]) -> None:
-        order = np.argsort(self.dims)
-        dims = [self.dims[column] for column in order]
-        errors, lows, highs = self.errors[:, order], self.lows[:, order], self.highs[:, order]
-        bars, _ = draw_lines(ax, dims, (errors, lows, highs), options)
+        tables = self.errors, self.lows, self.highs
+        bars, _, self.text_ = draw_lines(ax, self.dims, tables, self.methods, options)
         drawn = zip(self.methods, bars, strict=True)
         self.errorbars_ = {name: one for name, one in drawn if one is not None}
-        start_at_zero(ax, errors)
-        self.text_ = name_lines(ax, dims, errors, self.methods)
-        absent = [name for name in self.methods if name not in self.errorbars_]
-        if absent:
-            title = f"No result: {', '.join(absent)}"
-            ax.set_title(title, color=NOTE_COLOR, fontsize="medium", parse_math=False)
-        ax.set_xlabel("dimension")
-
-    def _draw_chance(self, ax: Axes, chance: float, is_upright: bool) -> None:
-        draw_guide = ax.axhline if is_upright else ax.axvline
-        self.chance_ = draw_guide(chance, color=NOTE_COLOR, linestyle="--", zorder=0)
-        if chance >= (ax.get_ylim() if is_upright else ax.get_xlim())[1]:
-            return
-        words = "by guessing"
-        if is_upright:
-            self.chance_text_ = ax.annotate(
-                words,
-                (0.0, chance),
-                xycoords=ax.get_yaxis_transform(),
-                xytext=(3, 2),
-                textcoords="offset points",
-                color=NOTE_COLOR,
+        title_absent(ax, [name for name in self.methods if name not in self.errorbars_])
+        ax.set(xlabel="dimension", ylabel="error on hidden labels")
+        if self.chance is not None and self.chance < ax.get_ylim()[1]:
+            self.chance_, self.chance_text_ = draw_level(
+                ax, self.chance, "by guessing", color=NOTE_COLOR
             )
-        else:
-            self.chance_text_ = write_above(ax, chance, words, ha="center", color=NOTE_COLOR)
+
+    def _draw_bars(self, ax: Axes, options: dict[str, Any]) -> None:
+        from matplotlib.ticker import PercentFormatter
+
+        styles = line_styles(len(self.methods))
+        for row, (name, style) in enumerate(zip(self.methods, styles, strict=True)):
+            error = self.errors[row, 0]
+            if np.isnan(error):
+                self.text_.append(ax.text(0, row, " no result", va="center", color=NOTE_COLOR))
+                continue
+            self.bars_[name] = ax.barh(row, error, height=0.7, color=style.color, alpha=0.6)
+            look = {"fmt": "none", "ecolor": style.text_color, "elinewidth": 2, **options}
+            lengths = interval_lengths(self.errors[row], self.lows[row], self.highs[row])
+            self.errorbars_[name] = ax.errorbar([error], [row], xerr=lengths, **look)
+        # A name may contain a dollar sign.
+        ax.set_yticks(range(len(self.methods)), self.methods, parse_math=False)
+        ax.invert_yaxis()  # the first method on top
+        ax.set(xlim=(0, None), xlabel="error on hidden labels")
+        ax.set_title(f"{self.dims[0]} {'dimension' if self.dims[0] == 1 else 'dimensions'}")
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.xaxis.set_major_formatter(PercentFormatter(1.0))
+        if self.chance is not None and self.chance < ax.get_xlim()[1]:
+            place, color = self.chance, NOTE_COLOR
+            self.chance_ = ax.axvline(place, color=color, linestyle="--", linewidth=1, zorder=0)
+            self.chance_text_ = write_above(ax, place, "by guessing", ha="center", color=color)

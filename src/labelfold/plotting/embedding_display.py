@@ -1,4 +1,4 @@
-"""A map as a picture, from coordinates, from predictions or from a fitted estimator."""
+"""A map: a picture of an embedding, from coordinates, predictions or a fitted estimator."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from sklearn.utils.validation import check_array
 
 from labelfold.checks import input_errors
 from labelfold.exceptions import InputError
-from labelfold.plotting.density import draw_density
 from labelfold.plotting.map_artists import (
-    crowd_of,
     draw_centers,
+    draw_density,
     draw_points,
     draw_spokes,
     explain_new,
+    find_crowd,
     make_axes,
     name_rows,
     write_names,
@@ -28,15 +28,15 @@ from labelfold.plotting.map_inputs import (
     check_components,
     check_confidence,
     check_images,
+    check_is_new,
     check_labels,
-    check_mask,
     check_n_images,
     check_names,
     codes_in,
     order_classes,
     read_estimator,
 )
-from labelfold.plotting.map_layout import draw_thumbnails, middle_points
+from labelfold.plotting.map_layout import draw_thumbnails, find_anchors
 from labelfold.plotting.map_view import (
     CLASSES,
     Components,
@@ -56,17 +56,16 @@ if TYPE_CHECKING:
 
 
 class EmbeddingDisplay:
-    """Picture of an embedding with partial labels.
+    """Map of an embedding with partial labels.
 
-    Labeled points are drawn in the color of their class (past eight classes, in color and
-    shape), class centers as stars, and each class carries its name at a point in its midst. Points
-    with a prediction only have the color of the predicted class, no outline, and are the more
-    opaque the surer it is; other points are grey and underneath. New points have a black ring. An
-    embedding of one column is drawn as a strip, a row for each class; three columns in space.
+    Labeled points have the color of their class (past eight classes, color and shape), class
+    centers are stars, and each class has its name at one of its points. Points with only a
+    prediction have the color of the predicted class and no outline, and are more opaque the higher
+    the confidence. Other points are gray and underneath. New rows have a black ring. An embedding
+    of one column is drawn as a strip with one row per class; three columns are drawn in space.
 
-    It is recommended to use :meth:`from_estimator` for the map of an estimator, and
-    :meth:`from_predictions` for the answers of any classifier. All parameters are stored as
-    attributes.
+    Use :meth:`from_estimator` for the embedding of an estimator, and :meth:`from_predictions` for
+    the predictions of any classifier. All parameters are stored as attributes.
 
     Parameters
     ----------
@@ -74,38 +73,36 @@ class EmbeddingDisplay:
         Coordinates of the points.
 
     labels : array-like of shape (n_samples,) or PartialLabels, default=None
-        Label of each point, with -1, None or NaN where it is unknown. None draws every point as
-        unlabeled.
+        Label of each point: -1, None or NaN for unlabeled points. By default all are unlabeled.
 
     predictions : array-like of shape (n_samples,) or PartialLabels, default=None
-        Predicted class of each point, in the form of `labels`. It counts where there is no label.
+        Predicted class of each point, in the form of `labels`; used for points without a label.
 
     confidence : array-like of shape (n_samples,), default=None
-        How sure each prediction is, from 0 to 1. By default all are sure.
+        Confidence of each prediction, from 0 to 1. By default 1.
 
     is_new : array-like of bool of shape (n_samples,), default=None
-        Which points are new to the map, to be marked.
+        Which points to mark as new.
 
     images : array-like of shape (n_samples, height, width) or (n_samples, height, width, \
             n_channels), default=None
-        Image of each point, grey or with 3 or 4 channels, to be drawn for some of them.
+        Image of each point, gray or with 3 or 4 channels. Some of them are drawn.
 
     class_centers : array-like of shape (n_classes, n_components), default=None
         Coordinates of the class centers.
 
     classes : array-like of shape (n_classes,), default=None
-        The class of each row of `class_centers`, which also fixes the order of colors. By default
-        the sorted classes of `labels` and `predictions`.
+        The class of each row of `class_centers`; also the order of colors. By default the sorted
+        classes of `labels` and `predictions`.
 
     class_names : sequence of str, or mapping, default=None
-        What to write for each class, in the order of `classes`, or of the sorted classes of
-        `labels` and `predictions` where `classes` is None; or by class. By default the classes
-        themselves. Names of more than 32 characters are shortened.
+        Name of each class, in the order of `classes`, or a mapping from class to name. By default
+        the classes themselves. Names of more than 32 characters are shortened.
 
     components : tuple of one, two or three int, or "classes", default=(0, 1)
-        Columns of the embedding to draw, counted from zero. One column gives a strip, three a
-        picture in space. "classes" draws the plane in which three or more classes part, as labeled
-        points tell, or predictions where there is no label: for maps of many dimensions.
+        Columns of the embedding to draw, counted from 0. One column gives a strip, three a map in
+        space. "classes" draws the plane that separates three or more classes, fitted to the labeled
+        points, or to the predictions if there are no labels: for embeddings of many dimensions.
 
     Attributes
     ----------
@@ -116,67 +113,58 @@ class EmbeddingDisplay:
         Figure that holds it.
 
     scatter_ : matplotlib PathCollection or None
-        The labeled points, in the order of the rows. In space and with more than eight classes,
-        a list of collections, one for each shape; so are `predicted_` and `new_`. Options with a
-        value for each point, such as colors, make it one collection of one shape in space.
+        The labeled points, in the order of the rows. In space with more than eight classes it is a
+        list with one collection per shape, and so are `predicted_` and `new_`; but options with one
+        value per point, such as colors, give one collection of one shape.
 
-    predicted_ : matplotlib PathCollection or None
-        The points with a prediction only, in the order of the rows.
-
-    unlabeled_ : matplotlib PathCollection or None
-        The points with neither, in the order of the rows.
-
-    new_ : matplotlib PathCollection or None
-        The new points, in the order of the rows.
+    predicted_, unlabeled_, new_ : matplotlib PathCollection or None
+        The points with only a prediction, the unlabeled points and the new rows.
 
     density_ : matplotlib AxesImage or None
-        The crowd as an image, which stands for `predicted_` and `unlabeled_`.
+        Image of a crowd of points, in place of `predicted_` and `unlabeled_`.
 
     density_counts_ : ndarray of shape (n_rows, n_columns) or None
-        Number of points in each cell of that image, the lowest row first.
+        Number of points in each cell of that image, lowest row first.
 
     centers_ : matplotlib PathCollection or None
         The class centers.
 
     spokes_ : matplotlib LineCollection or None
-        The lines towards the corners of the classes, in the plane of the classes.
+        Lines toward the corners of the classes, in the plane of the classes.
 
     text_ : list of matplotlib Text
-        The names of the classes that have a point or a center.
+        Names of the classes that have a point or a center.
 
     thumbnails_ : list of matplotlib AnnotationBbox
         The images.
 
     thumbnail_rows_ : ndarray of int
-        The point of each of them.
+        The row of each image.
 
     legend_ : matplotlib Legend or None
-        The legend, where there are new points.
+        The legend, if there are new rows.
 
     See Also
     --------
-    CCDR : Eigenmaps with class centers, which this display shows.
     GraphDisplay : The neighbor graph on the map.
 
     Notes
     -----
     More than 50,000 points without a label are drawn as an image of small cells, since markers
     would hide each other. A cell has the color of the class with the most predictions in it,
-    each counted by its confidence, and fades to grey where predictions are few, unsure or divided.
-    Its opacity is its rank among all cells by number of points. Labeled and new points are drawn
-    on top; more than 50,000 of either become part of the image. Strips and pictures in space have
-    no such image: there, so many points are one bitmap inside a vector file.
+    each counted by its confidence, and fades to gray if predictions are few, uncertain or divided.
+    Its opacity is its rank among all cells by number of points. Labeled and new rows are drawn
+    on top; more than 50,000 of either become part of the image. Strips and maps in space have no
+    such image: there, so many points are one bitmap inside a vector file.
 
-    The plane of the classes is a linear image of all coordinates: every class has a corner of a
-    regular polygon, and the image is the one in which labeled points come closest to the corners
-    of their classes, by ridge regression with the penalty that predicts left-out points best. It
-    shows what a linear classifier sees. Labeled points always lie a little too well in it; judge
-    by the others. ``display.view.place(points)`` gives the places of other points of the map.
+    The plane of the classes is a linear image of all coordinates. Every class has a corner of a
+    regular polygon, and ridge regression brings labeled points as close as possible to the corners
+    of their classes, with the penalty that predicts left-out points best. It shows what a linear
+    classifier sees. Labeled points always lie a little too well in it; judge by the others.
+    ``display.view.place(points)`` returns where other points of the same embedding are drawn.
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> import numpy as np
     >>> from labelfold.plotting import EmbeddingDisplay
     >>> embedding = np.array([[0.0, 0.0], [0.1, 0.2], [1.0, 1.0], [1.1, 0.9]])
@@ -207,7 +195,7 @@ class EmbeddingDisplay:
         self.labels = check_labels(labels, n_points)
         self.predictions = check_labels(predictions, n_points, "predictions")
         self.confidence = check_confidence(confidence, self.predictions, n_points)
-        self.is_new = check_mask(is_new, "is_new", n_points)
+        self.is_new = check_is_new(is_new, n_points)
         self.images = check_images(images, n_points)
         self.class_centers = check_centers(class_centers, n_columns)
         self.components = check_components(components, n_columns)
@@ -230,40 +218,39 @@ class EmbeddingDisplay:
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw the map of a fitted estimator.
+        """Draw the embedding of a fitted estimator.
 
         Parameters
         ----------
         estimator : object
             Fitted estimator with `embedding_`, and optionally `class_centers_` and `classes_`; or
-            any fitted transformer, if `X` is given. Of a :class:`ManifoldClassifier` the map is
-            drawn, of a search its best estimator.
+            any fitted transformer, if `X` is given. A search is represented by its best estimator,
+            a :class:`ManifoldClassifier` by its embedder.
 
         X : array-like of shape (n_samples, n_features), default=None
-            Points to draw, through `estimator.transform`. By default the points the estimator was
-            fitted on, by its `embedding_`.
+            Rows to draw, embedded by `estimator.transform`. By default the rows the estimator was
+            fitted on, from its `embedding_`.
 
         y : array-like of shape (n_samples,) or PartialLabels, default=None
-            Label of each drawn point, with -1, None or NaN where it is unknown; X_new has none.
+            Label of each row, without those of `X_new`: -1, None or NaN for unlabeled rows.
 
         X_new : array-like of shape (n_new, n_features), default=None
-            New points to draw as well, through `estimator.transform`, and to be marked as new.
+            New rows to draw as well, embedded by `estimator.transform` and marked as new.
 
         show_predictions : bool, default=False
-            Whether unlabeled points take the color of the class that the estimator gives them:
-            by its `transduction_` and `label_distributions_`, or for `X` and `X_new` by its
-            `predict` and `predict_proba`. Not by default, since a classifier's answers always look
-            tidy on the map that it made them from; what is known should be seen first.
+            Whether to color unlabeled points by the estimator's predictions: its `transduction_`
+            and `label_distributions_`, or for `X` and `X_new` its `predict` and `predict_proba`.
+            Off by default, since predictions always look tidy on the embedding they came from.
 
         images : array-like of shape (n_samples + n_new, height, width), default=None
-            Image of each point, those of `X_new` last; also with 3 or 4 channels at the end.
+            Image of each row, those of `X_new` last; also with 3 or 4 channels at the end.
 
         components : tuple of one, two or three int, or "classes", default=(0, 1)
-            Columns of the embedding to draw, counted from zero, or the plane in which the classes
-            part.
+            Columns of the embedding to draw, counted from 0, or the plane that separates the
+            classes.
 
         class_names : sequence of str, or mapping, default=None
-            What to write for each class, in the order of `estimator.classes_` or by class.
+            Name of each class, in the order of `estimator.classes_`, or by class.
 
         ax : matplotlib Axes, default=None
             Axes to draw on. By default a new figure.
@@ -278,8 +265,6 @@ class EmbeddingDisplay:
 
         Examples
         --------
-        >>> import matplotlib
-        >>> matplotlib.use("Agg")
         >>> from sklearn.datasets import load_iris
         >>> from sklearn.decomposition import PCA
         >>> from labelfold.plotting import EmbeddingDisplay
@@ -288,7 +273,7 @@ class EmbeddingDisplay:
         >>> display.ax_.get_xlabel()
         'coordinate 1'
 
-        A classifier that saw every tenth label, its answers, and ten new points:
+        A classifier that saw every tenth label, with its predictions and ten new rows:
 
         >>> from labelfold import ManifoldClassifier, hide_labels
         >>> y_some = hide_labels(y[:-10], keep=range(0, 140, 10))
@@ -301,8 +286,8 @@ class EmbeddingDisplay:
         >>> len(display.new_.get_offsets())
         10
         """
-        found = read_estimator(estimator, X, y, X_new, show_predictions)
-        display = cls(**found, images=images, class_names=class_names, components=components)
+        inputs = read_estimator(estimator, X, y, X_new, show_predictions)
+        display = cls(**inputs, images=images, class_names=class_names, components=components)
         return display.plot(ax=ax, **kwargs)
 
     @classmethod
@@ -322,7 +307,7 @@ class EmbeddingDisplay:
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw the answers of any classifier on a map.
+        """Draw the predictions of any classifier on an embedding.
 
         Parameters
         ----------
@@ -333,14 +318,14 @@ class EmbeddingDisplay:
             Predicted class of each point.
 
         labels, confidence, is_new, images : array-like, default=None
-            What else is known of the points; see :class:`EmbeddingDisplay`.
+            More about the points; see :class:`EmbeddingDisplay`.
 
         class_centers, classes, class_names : array-like, default=None
-            What is known of the classes; see :class:`EmbeddingDisplay`.
+            More about the classes; see :class:`EmbeddingDisplay`.
 
         components : tuple of one, two or three int, or "classes", default=(0, 1)
-            Columns of the embedding to draw, counted from zero, or the plane in which the classes
-            part.
+            Columns of the embedding to draw, counted from 0, or the plane that separates the
+            classes.
 
         ax : matplotlib Axes, default=None
             Axes to draw on. By default a new figure.
@@ -355,8 +340,6 @@ class EmbeddingDisplay:
 
         Examples
         --------
-        >>> import matplotlib
-        >>> matplotlib.use("Agg")
         >>> from sklearn.datasets import load_iris
         >>> from sklearn.decomposition import PCA
         >>> from sklearn.linear_model import LogisticRegression
@@ -409,36 +392,36 @@ class EmbeddingDisplay:
             Whether to write the names of the classes.
 
         show_centers : bool, default=True
-            Whether to mark the class centers, where there are any.
+            Whether to mark the class centers, if there are any.
 
         n_images : int, default=None
-            Number of images to draw at most; they are spread over the map and do not overlap. By
-            default 40, where there are images; 0 draws none.
+            Largest number of images to draw; they are spread over the map and do not overlap. By
+            default 40 if there are images.
 
         density : bool or "auto", default="auto"
-            Whether to draw points without a label as an image rather than as markers, with no heed
-            to the options of scatter. "auto" does for more than 50,000. Ignored for a strip and in
-            space.
+            Whether to draw points without a label as an image rather than as markers; the options
+            of scatter then have no effect. "auto" does so for more than 50,000. Ignored for strips
+            and in space.
 
         unlabeled_kwargs : dict, default=None
             Passed to `matplotlib.axes.Axes.scatter` for the unlabeled points.
 
         predicted_kwargs : dict, default=None
-            Passed to `matplotlib.axes.Axes.scatter` for points with a prediction only.
+            Passed to `matplotlib.axes.Axes.scatter` for points with only a prediction.
 
         new_kwargs : dict, default=None
-            Passed to `matplotlib.axes.Axes.scatter` for the new points.
+            Passed to `matplotlib.axes.Axes.scatter` for the new rows.
 
         center_kwargs : dict, default=None
             Passed to `matplotlib.axes.Axes.scatter` for the class centers.
 
         text_kwargs : dict, default=None
-            Passed to `matplotlib.axes.Axes.annotate` for the names of the classes, or in space to
-            `text`. The rows of a strip are named by ticks.
+            Passed to `matplotlib.axes.Axes.annotate` for the names of the classes, or to `text` in
+            space. The rows of a strip are named by ticks.
 
         image_kwargs : dict, default=None
-            Passed to `matplotlib.offsetbox.OffsetImage` for the images, such as `zoom`, the points
-            of 1/72 inch a pixel, or `cmap="gray_r"` for dark ink on white paper.
+            Passed to `matplotlib.offsetbox.OffsetImage` for the images, such as `zoom`, in points
+            of 1/72 inch per pixel, or `cmap="gray_r"` for dark ink on white paper.
 
         **kwargs : dict
             Passed to `matplotlib.axes.Axes.scatter` for the labeled points.
@@ -453,12 +436,12 @@ class EmbeddingDisplay:
             raise InputError(f"density={density!r} must be True, False or 'auto'.")
         self.ax_ = ax = make_axes(ax, self.view.n_dims)
         self.figure_ = ax.figure
-        groups = PointGroups.of(self)
+        groups = PointGroups.from_display(self)
         points, centers = self.places(groups.codes)
         styles = class_styles(len(self.classes))
         self.density_: AxesImage | None = None
         self.density_counts_: NDArray[np.intp] | None = None
-        crowd = crowd_of(groups, density if self.view.n_dims == 2 else False)
+        crowd = find_crowd(groups, density if self.view.n_dims == 2 else False)
         if crowd.any():
             self.density_, self.density_counts_ = draw_density(
                 ax, points[crowd], groups.codes[crowd], groups.certainty[crowd], styles
@@ -482,12 +465,12 @@ class EmbeddingDisplay:
         if self.view.n_dims == 1:
             self.text_ = name_rows(ax, names, styles, bool((groups.codes < 0).any()))
         else:
-            anchors = middle_points(points, groups.codes, centers) if show_names else {}
+            anchors = find_anchors(points, groups.codes, centers) if show_names else {}
             self.text_ = write_names(ax, anchors, names, styles, centers, text_kwargs or {})
         for axis, name in zip("xyz", self.view.axis_names, strict=False):
             ax.set(**{f"{axis}label": name})
         if self.view.corners is not None:
-            ax.set(xticks=[], yticks=[])  # numbers say nothing in the plane of the classes
+            ax.set(xticks=[], yticks=[])  # numbers mean nothing in the plane of the classes
         self.thumbnails_: list[AnnotationBbox] = []
         self.thumbnail_rows_ = np.empty(0, dtype=np.intp)
         if self.images is not None and n_images > 0:
@@ -511,10 +494,10 @@ class EmbeddingDisplay:
         hover: Mapping[Any, Any] | Any = None,
         title: str | None = None,
     ) -> None:
-        """Write the map as one HTML file to look around in, which loads nothing.
+        """Write the map as one interactive HTML file that loads nothing else.
 
-        Points show their details under the pointer, classes can be ticked off, and a search marks
-        the points that have a text in their label or details. The display need not be drawn.
+        Points show their details under the pointer, classes can be switched off, and a search marks
+        the points whose label or details contain a text. The display need not be drawn.
 
         Parameters
         ----------
@@ -522,8 +505,8 @@ class EmbeddingDisplay:
             The file, whose name ends in .html. It is written as a whole or not at all.
 
         hover : mapping or pandas DataFrame, default=None
-            Columns to show for the point under the pointer and to search in: for each name, a value
-            for each point.
+            Columns to show for the point under the pointer and to search in: for each name, one
+            value per point.
 
         title : str, default=None
             Heading of the page. By default the number of points.
@@ -535,14 +518,14 @@ class EmbeddingDisplay:
 
         ValueError
             If the map has more than 300,000 points or three components, or if `hover` does not have
-            a value for each point.
+            one value per point.
         """
         from labelfold.plotting.interactive_map import write_html
 
         write_html(self, path, hover=hover, title=title)
 
     def places(self, codes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Return where points of these classes and the centers stand on the page."""
+        """Return where points of these classes and the class centers are drawn."""
         points = self.view.place(self.embedding)
         centers = None if self.class_centers is None else self.view.place(self.class_centers)
         if self.view.n_dims == 1:
@@ -552,11 +535,10 @@ class EmbeddingDisplay:
         return points, centers
 
     def _choose_view(self) -> MapView:
-        """What is drawn of the map: columns, or the plane in which its classes part."""
+        """Return the view to draw: columns, or the plane that separates the classes."""
         n_points, n_columns = self.embedding.shape
         if self.components != CLASSES:
             return view_columns(self.components, n_columns)
         has_labels = self.labels is not None and self.labels.n_labeled > 0
-        known = self.labels if has_labels else self.predictions
-        codes = codes_in(known, self.classes, n_points)
+        codes = codes_in(self.labels if has_labels else self.predictions, self.classes, n_points)
         return view_classes(self.embedding, codes, len(self.classes))

@@ -1,4 +1,4 @@
-"""A neighbor graph as a picture: its edges on a map, and the bridges that were added to it."""
+"""A neighbor graph as a picture: its edges and bridges on a map."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from labelfold.checks import check_integer
 from labelfold.exceptions import InputError
 from labelfold.graph import NeighborGraph
 from labelfold.plotting.embedding_display import EmbeddingDisplay
 from labelfold.plotting.map_artists import add_legend, is_space, make_axes
+from labelfold.plotting.map_inputs import find_embedder
 from labelfold.plotting.map_view import Components
 
 if TYPE_CHECKING:
@@ -28,20 +28,19 @@ EDGE_COLOR = "#404040"
 BRIDGE_DASHES = (0.0, (3.0, 1.5))
 LEAST_OPACITY = 0.12
 LARGEST_OPACITY = 0.6
-RASTERIZED_FROM = 20_000  # edges that make a vector file too slow to open
+RASTERIZED_FROM = 20_000  # edges; so many make a vector file too slow to open
 
 
 class GraphDisplay:
     """Picture of a neighbor graph on a map.
 
-    Edges are thin lines, the more opaque the more they weigh. Bridges, the edges that were added
-    because the graph fell into pieces, are thick and dashed, and counted in the legend. Points are
-    drawn on top as by :class:`EmbeddingDisplay`.
+    Edges are thin lines, more opaque the larger their weight. Bridges, the edges added to connect
+    components, are thick and dashed, and counted in the legend. Points are drawn on top, as by
+    :class:`EmbeddingDisplay`.
 
-    It shows whether a map tears neighbors apart: long edges between groups of points are
-    neighbors that the map could not keep together.
+    Long edges between groups of points are neighbors that the embedding could not keep together.
 
-    It is recommended to use :meth:`from_estimator`. All parameters are stored as attributes.
+    Use :meth:`from_estimator` for a fitted estimator. All parameters are stored as attributes.
 
     Parameters
     ----------
@@ -49,26 +48,15 @@ class GraphDisplay:
         Coordinates of the points.
 
     graph : NeighborGraph or sparse matrix of shape (n_samples, n_samples)
-        The graph, or the weights of its edges. A matrix that is not symmetric has an edge where
-        either entry is there, with the larger weight.
+        The graph, or the weights of its edges. In a matrix that is not symmetric, either entry
+        makes an edge, and the larger weight counts.
 
-    labels : array-like of shape (n_samples,) or PartialLabels, default=None
-        Label of each point, with -1, None or NaN where it is unknown.
-
-    class_centers : array-like of shape (n_classes, n_components), default=None
-        Coordinates of the class centers.
-
-    classes : array-like of shape (n_classes,), default=None
-        The class of each row of `class_centers`, which also fixes the order of colors. By default
-        the sorted classes of `labels`.
-
-    class_names : sequence of str, default=None
-        What to write for each class, in the order of `classes`, or of the sorted classes of
-        `labels` where `classes` is None. By default the classes themselves.
+    labels, class_centers, classes, class_names : default=None
+        Labels of the points and more about the classes; see :class:`EmbeddingDisplay`.
 
     components : tuple of two or three int, or "classes", default=(0, 1)
-        Columns of the embedding to draw, counted from zero; three give a picture in space.
-        "classes" draws the plane in which labeled classes part; see :class:`EmbeddingDisplay`.
+        Columns of the embedding to draw, counted from 0; three give a map in space. "classes"
+        draws the plane that separates labeled classes; see :class:`EmbeddingDisplay`.
 
     Attributes
     ----------
@@ -79,16 +67,16 @@ class GraphDisplay:
         Figure that holds it.
 
     edges_ : matplotlib LineCollection or None
-        The edges without bridges, each once.
+        The edges without bridges.
 
     bridges_ : matplotlib LineCollection or None
         The bridges.
 
     points_ : EmbeddingDisplay
-        The points, with its own artists.
+        The display of the points.
 
     legend_ : matplotlib Legend or None
-        What is to be said about the edges: the number of bridges, and of edges left out.
+        The number of bridges, and of drawn edges if some are left out.
 
     See Also
     --------
@@ -97,19 +85,16 @@ class GraphDisplay:
 
     Notes
     -----
-    Of more than 200,000 edges so many are drawn, chosen at random and always the same, and the
-    legend says so; a page cannot show more, and a drawing of all takes minutes. Bridges are few,
-    and always all drawn.
+    Of more than 200,000 edges a fixed random sample of that size is drawn, and the legend says so:
+    a page cannot show more, and drawing all takes minutes. All bridges are drawn.
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> import numpy as np
     >>> from labelfold import NeighborGraph
     >>> from labelfold.plotting import GraphDisplay
     >>> points = np.array([[0.0, 0.0], [0.0, 1.0], [5.0, 0.0], [5.0, 1.0]])
-    >>> graph = NeighborGraph.build(points, n_neighbors=1).connected()
+    >>> graph = NeighborGraph.build(points, n_neighbors=1).bridged()
     >>> display = GraphDisplay(points, graph, labels=["a", None, "b", None]).plot()
     >>> [text.get_text() for text in display.legend_.get_texts()]
     ['1 bridge']
@@ -143,7 +128,7 @@ class GraphDisplay:
                 f"components={tuple(self.components)} of {self.embedding.shape[1]} columns is a "
                 "strip, on which edges cannot be seen: name two columns, or three."
             )
-        self._edges = EdgeList.of(graph, len(self.embedding))
+        self._edges = EdgeList.from_graph(graph, len(self.embedding))
 
     @classmethod
     def from_estimator(
@@ -156,22 +141,22 @@ class GraphDisplay:
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw the graph of a fitted estimator on its map.
+        """Draw the graph of a fitted estimator on its embedding.
 
         Parameters
         ----------
         estimator : object
-            Fitted estimator with `embedding_` and `graph_`, such as :class:`CCDR`. Of a
-            :class:`ManifoldClassifier` the embedder's graph is drawn.
+            Fitted estimator with `embedding_` and `graph_`, such as :class:`CCDR`, or a
+            :class:`ManifoldClassifier` with such an embedder.
 
         y : array-like of shape (n_samples,) or PartialLabels, default=None
-            Label of each point it was fitted on, with -1, None or NaN where it is unknown.
+            Label of each row of the fit: -1, None or NaN for unlabeled rows.
 
-        components : tuple of two or three int, default=(0, 1)
-            Columns of the embedding to draw, counted from zero.
+        components : tuple of two or three int, or "classes", default=(0, 1)
+            Columns of the embedding to draw, counted from 0.
 
-        class_names : sequence of str, default=None
-            What to write for each class, in the order of `estimator.classes_`.
+        class_names : sequence of str, or mapping, default=None
+            Name of each class, in the order of `estimator.classes_`, or by class.
 
         ax : matplotlib Axes, default=None
             Axes to draw on. By default a new figure.
@@ -186,8 +171,6 @@ class GraphDisplay:
 
         Examples
         --------
-        >>> import matplotlib
-        >>> matplotlib.use("Agg")
         >>> from sklearn.datasets import load_iris
         >>> from labelfold import CCDR
         >>> from labelfold.plotting import GraphDisplay
@@ -198,20 +181,18 @@ class GraphDisplay:
         >>> n_edges == ccdr.graph_.statistics.n_edges
         True
         """
-        check_is_fitted(estimator)
-        estimator = getattr(estimator, "best_estimator_", estimator)
-        mapper = getattr(estimator, "embedder_", estimator)
+        estimator, embedder = find_embedder(estimator)
         for name in ("embedding_", "graph_"):
-            if not hasattr(mapper, name):
+            if not hasattr(embedder, name):
                 raise InputError(
-                    f"{type(mapper).__name__} keeps no {name}: use an embedder of labelfold, or "
+                    f"{type(embedder).__name__} keeps no {name}: use an embedder of labelfold, or "
                     "GraphDisplay(embedding, graph)."
                 )
         return cls(
-            mapper.embedding_,
-            mapper.graph_,
+            embedder.embedding_,
+            embedder.graph_,
             labels=y,
-            class_centers=getattr(mapper, "class_centers_", None),
+            class_centers=getattr(embedder, "class_centers_", None),
             classes=getattr(estimator, "classes_", None),
             class_names=class_names,
             components=components,
@@ -234,7 +215,7 @@ class GraphDisplay:
             Axes to draw on, with three dimensions for three columns. By default a new figure.
 
         max_edges : int, default=200_000
-            Number of edges to draw at most; bridges do not count.
+            Largest number of edges to draw; bridges do not count.
 
         edge_kwargs : dict, default=None
             Passed to `matplotlib.collections.LineCollection` for the edges.
@@ -277,58 +258,59 @@ class GraphDisplay:
         return self
 
     def _explain(self, ax: Axes, n_drawn: int) -> Legend | None:
-        """Write what the lines alone do not tell; None where there is nothing to say."""
+        """Add a legend of bridges and of edges left out; None if there are neither."""
         from matplotlib.lines import Line2D
 
-        handles, texts = [], []
+        lines = {}
         n_edges, n_bridges = len(self._edges.pairs), len(self._edges.bridges)
         if n_bridges:
-            handles.append(Line2D([], [], color="black", linewidth=1.8, linestyle=BRIDGE_DASHES))
-            texts.append(f"{n_bridges:,} {'bridge' if n_bridges == 1 else 'bridges'}")
+            words = f"{n_bridges:,} {'bridge' if n_bridges == 1 else 'bridges'}"
+            lines[words] = Line2D([], [], color="black", linewidth=1.8, linestyle=BRIDGE_DASHES)
         if n_drawn < n_edges:
-            handles.append(Line2D([], [], color="#808080", linewidth=0.8))
-            texts.append(f"{n_drawn:,} of {n_edges:,} edges")
-        if not handles:
-            return None
-        return add_legend(ax, handles, texts, len(self.embedding))
+            words = f"{n_drawn:,} of {n_edges:,} edges"
+            lines[words] = Line2D([], [], color="#808080", linewidth=0.8)
+        return add_legend(ax, [*lines.values()], [*lines], len(self.embedding)) if lines else None
 
 
 @dataclass(frozen=True)
 class EdgeList:
-    """Edges of a graph, each once, with the lower number of its two points first."""
+    """Edges of a graph, each once, as pairs of rows in ascending order."""
 
     pairs: NDArray[np.intp]  # of shape (n_edges, 2), without bridges
     weights: NDArray[np.float64]
     bridges: NDArray[np.intp]  # of shape (n_bridges, 2)
 
     @classmethod
-    def of(cls, graph: Any, n_points: int) -> EdgeList:
-        """Read a NeighborGraph, or a sparse matrix of weights, whose edges count either way."""
+    def from_graph(cls, graph: Any, n_points: int) -> EdgeList:
+        """Read a NeighborGraph, or a sparse matrix of weights that need not be symmetric."""
         weights: Any
         if isinstance(graph, NeighborGraph):
-            weights, bridges = graph.weights, np.sort(graph.bridges, axis=1)
+            weights, bridges = graph.adjacency, np.sort(graph.bridges, axis=1)
         elif hasattr(graph, "tocsr"):
             weights, bridges = graph.tocsr(), np.empty((0, 2), dtype=np.intp)
         else:
             raise TypeError(
-                f"graph is of type {type(graph).__name__}: pass a NeighborGraph, such as the "
-                "graph_ of an estimator, or a sparse matrix of weights."
+                f"graph is a {type(graph).__name__}: pass a NeighborGraph, such as the graph_ of "
+                "an estimator, or a sparse matrix of weights."
             )
         if weights.shape != (n_points, n_points):
             raise InputError(
                 f"graph has shape {weights.shape} but the embedding has {n_points} rows: "
-                "pass the graph of the same points."
+                "pass the graph of the same rows."
             )
         if not np.isfinite(weights.data).all() or (weights.data < 0).any():
-            raise InputError("graph has weights that are negative, NaN or infinite: pass others.")
-        either_way = sp.coo_array(sp.triu(weights.maximum(weights.T), k=1))
-        pairs = np.column_stack([either_way.row, either_way.col]).astype(np.intp)
-        one_number = np.array([n_points, 1])  # for each pair, to compare pairs by
+            raise InputError(
+                "graph has weights that are negative, NaN or infinite: pass finite weights of at "
+                "least 0."
+            )
+        upper = sp.coo_array(sp.triu(weights.maximum(weights.T), k=1))
+        pairs = np.column_stack([upper.row, upper.col]).astype(np.intp)
+        one_number = np.array([n_points, 1])  # per pair, to compare pairs by
         keep = ~np.isin(pairs @ one_number, bridges @ one_number)
-        return cls(pairs[keep], np.asarray(either_way.data, dtype=float)[keep], bridges)
+        return cls(pairs[keep], np.asarray(upper.data, dtype=float)[keep], bridges)
 
     def sample(self, n_edges: int) -> EdgeList:
-        """Return at most so many edges, drawn evenly and always the same, and every bridge."""
+        """Return a fixed random sample of at most `n_edges` edges, and every bridge."""
         if len(self.pairs) <= n_edges:
             return self
         rng = np.random.default_rng(0)
@@ -336,7 +318,7 @@ class EdgeList:
         return EdgeList(self.pairs[rows], self.weights[rows], self.bridges)
 
     def colors(self) -> NDArray[np.float64]:
-        """Return the color of each edge, heavy ones more opaque."""
+        """Return the color of each edge, more opaque for a larger weight."""
         from matplotlib.colors import to_rgba_array
 
         colors = np.repeat(to_rgba_array(EDGE_COLOR), len(self.pairs), axis=0)

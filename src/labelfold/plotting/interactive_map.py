@@ -1,37 +1,30 @@
-"""A map as one HTML file that can be searched: points, classes to tick, details under the pointer.
+"""A map as one interactive HTML file: search, class filters, details under the pointer.
 
-Bokeh draws the points, in the colors of the static picture. The page around it holds everything it
-needs, and its content security policy forbids it to load anything or to run a script other than its
-own. Text from the data stands in JSON and reaches the page as text nodes: it is never parsed as
-HTML, as a template or as TeX.
+Bokeh draws the points, in the colors of the static picture. The page contains all it needs, and its
+content security policy forbids it to load anything or to run other scripts. Text from the data is
+passed as JSON and becomes text nodes: it is never parsed as HTML, as a template or as TeX.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labelfold.exceptions import InputError
-from labelfold.plotting.map_artists import SPOKE_COLOR, GroupSizes
-from labelfold.plotting.map_layout import middle_points, shortened
+from labelfold.plotting.map_artists import SPOKE_COLOR, marker_areas
+from labelfold.plotting.map_inputs import PointGroups, codes_in
+from labelfold.plotting.map_layout import find_anchors, shorten
 from labelfold.plotting.palette import UNLABELED_COLOR, ClassStyle, class_styles, opacity
-from labelfold.plotting.point_details import (
-    GIVEN,
-    KINDS,
-    NEW,
-    PREDICTED,
-    PointDetails,
-    check_hover,
-    image_uris,
-)
 from labelfold.whole_file import replacing
 
 if TYPE_CHECKING:
@@ -39,11 +32,11 @@ if TYPE_CHECKING:
 
     from labelfold.plotting.embedding_display import EmbeddingDisplay
 
-# A page of some 35 MB with two columns of details, which a browser takes seconds to open.
+# A page of about 35 MB with two columns of details, which a browser takes seconds to open.
 MAX_POINTS = 300_000
-# Below, the canvas is quick enough, the page smaller, and no leave to compile code is needed.
+# With fewer points the canvas is fast enough, the page smaller, and the policy stricter.
 WEBGL_FROM = 10_000
-# Bokeh's name for each of the palette's markers, or of the nearest that has an inside to fill.
+# Bokeh's name for each of the palette's markers, or for the most similar one that can be filled.
 MARKER_NAMES = {
     "o": "circle",
     "s": "square",
@@ -58,6 +51,11 @@ PIXELS_PER_POINT = 96 / 72
 FONT = "system-ui, sans-serif"
 TEXT_COLOR, GRID_COLOR = "#333333", "#ECECEC"
 NAME_GAP = 9.0  # pixels between an anchor and the name above it
+KINDS = ("labeled", "predicted", "unlabeled", "new")
+GIVEN, PREDICTED, BARE, NEW = range(len(KINDS))
+HEIGHTS = np.array([2, 1, 0, 3])  # of the kinds' layers, as in the static picture
+MAX_IMAGE_BYTES = 60_000_000
+LARGEST_IN_FULL = 1e21  # floats from here on are written with an exponent
 
 
 def write_html(
@@ -73,7 +71,7 @@ def write_html(
     """
     target = Path(path)
     if target.suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"path={str(path)!r} does not end in .html, which the page is: rename it.")
+        raise InputError(f"path={str(path)!r} does not end in .html: rename the file.")
     page = interactive_page(display, hover=hover, title=title)
     with replacing(target) as stream:
         stream.write(page)
@@ -89,8 +87,8 @@ def interactive_page(
     n_points = len(display.embedding)
     if n_points > MAX_POINTS:
         raise InputError(
-            f"the map has {n_points:,} points and a page holds {MAX_POINTS:,}: draw a random "
-            "part of the rows, or a picture with EmbeddingDisplay.plot."
+            f"the map has {n_points:,} points and a page holds at most {MAX_POINTS:,}: draw a "
+            "random part of the rows, or a picture with EmbeddingDisplay.plot."
         )
     if display.view.n_dims > 2:
         raise InputError(
@@ -102,13 +100,13 @@ def interactive_page(
         from bokeh.embed import json_item
     except ImportError as error:
         raise ImportError(
-            'A page that can be searched needs bokeh: pip install "labelfold[html]", or draw a '
-            "picture with EmbeddingDisplay.plot."
+            'An HTML page needs bokeh: pip install "labelfold[html]", or draw a picture with '
+            "EmbeddingDisplay.plot."
         ) from error
     from jinja2 import Environment
     from markupsafe import Markup
 
-    details = PointDetails.of(display, columns)
+    details = PointDetails.from_display(display, columns)
     count = f"{n_points:,} point{'' if n_points == 1 else 's'}"
     heading = f"Map of {count}" if title is None else str(title)
     uses_webgl = n_points >= WEBGL_FROM
@@ -128,7 +126,7 @@ def interactive_page(
         policy=_security_policy(scripts, uses_webgl),
         style=Markup(_page_file("map.css")),
         classes=_class_entries(display.class_names, details),
-        # Where there are labels only, kinds would say what the classes say.
+        # With labels only, the list of kinds would repeat the list of classes.
         kinds=[] if has_labels_only else _kind_entries(details),
         count=count,
         has_names=display.view.n_dims > 1 and len(display.classes) > 0,
@@ -136,14 +134,14 @@ def interactive_page(
         data={name: Markup(text) for name, text in data.items()},
         scripts=[Markup(script) for script in scripts],
     )
-    # A lone surrogate, which Python reads from a broken file name, has no UTF-8.
+    # A lone surrogate, as in a broken file name, cannot be encoded.
     return page.encode("utf-8", "replace")
 
 
 def _bokeh_scripts(uses_webgl: bool) -> list[str]:
     from bokeh.resources import Resources
 
-    # All that the environment (BOKEH_RESOURCES and others) could change is said here.
+    # Explicit, so that BOKEH_RESOURCES and other variables change nothing.
     inline = Resources(
         mode="inline",
         components=["bokeh", "bokeh-gl"] if uses_webgl else ["bokeh"],
@@ -159,12 +157,12 @@ def _page_file(name: str) -> str:
 
 
 def _as_parsed(text: str) -> str:
-    """Return text with the line ends that an HTML parser makes of it, on which hashes depend."""
+    """Return text with the line ends of the HTML parser, on which hashes depend."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _security_policy(scripts: Sequence[str], uses_webgl: bool) -> str:
-    """Return what the page may do: run these scripts, show images that it holds, load nothing."""
+    """Return a policy that lets the page run these scripts and load nothing."""
     allowed = []
     for script in scripts:
         digest = hashlib.sha256(script.encode("utf-8")).digest()
@@ -183,7 +181,7 @@ def _as_json(value: Any) -> str:
 
 
 def _with_plain_ids(item: Any) -> Any:
-    """Number Bokeh's models from 1 on, whatever else the process has drawn."""
+    """Number Bokeh's models from 1, whatever else the process has drawn."""
     numbers: dict[str, str] = {}
 
     def renamed(value: Any, key: str | None = None) -> Any:
@@ -200,7 +198,7 @@ def _with_plain_ids(item: Any) -> Any:
 
 def _class_entries(names: Sequence[str], details: PointDetails) -> list[dict[str, Any]]:
     """Return the lines of the class list: name, count, shape and color."""
-    # Code -1 counts for the last.
+    # Code -1 is counted last.
     counts = np.bincount(details.codes % (len(names) + 1), minlength=len(names) + 1).tolist()
     entries: list[dict[str, Any]] = [
         {"name": name, "count": count, "shape": style.marker, "color": style.color}
@@ -213,7 +211,7 @@ def _class_entries(names: Sequence[str], details: PointDetails) -> list[dict[str
 
 
 def _kind_entries(details: PointDetails) -> list[dict[str, Any]]:
-    """Return the lines of the list of kinds, where there is more than one."""
+    """Return the lines of the list of kinds, if there is more than one."""
     counts = np.bincount(details.kinds, minlength=len(KINDS)).tolist()
     entries = [
         {"name": name, "count": count, "code": code}
@@ -230,7 +228,7 @@ def _draw(display: EmbeddingDisplay, details: PointDetails, uses_webgl: bool) ->
     """Draw a map as a figure of Bokeh, whose models the page finds by name.
 
     "map" is the figure; "points" have a column for each property, "shown" is their filter and
-    "found" a source like theirs for what a search finds; "names" and "centers" are sources with a
+    "found" is a like source for the hits of a search; "names" and "centers" are sources with a
     "code" of the class, "named" and "centered" their filters; "writing" draws the names, and "rows"
     is the axis of a strip.
     """
@@ -241,7 +239,7 @@ def _draw(display: EmbeddingDisplay, details: PointDetails, uses_webgl: bool) ->
     codes[details.order] = details.codes
     points, centers = display.places(codes)
     figure = _empty_figure(points, uses_webgl)
-    if display.view.corners is not None:  # numbers along the axes would say nothing
+    if display.view.corners is not None:  # numbers along the axes mean nothing
         figure.segment(0, 0, *display.view.spoke_ends(points).T, line_color=SPOKE_COLOR)
         figure.grid.visible = False
         figure.axis.major_label_text_font_size = "0px"
@@ -249,12 +247,12 @@ def _draw(display: EmbeddingDisplay, details: PointDetails, uses_webgl: bool) ->
     _scatter(figure, ColumnDataSource(columns, name="points"), view=_filtered("shown"))
     if centers is not None:
         _add_centers(figure, centers, styles)
-    # What a search finds lies on top of everything that would cover it.
+    # Hits of a search are on top.
     _scatter(figure, ColumnDataSource({name: [] for name in columns}, name="found"))
     if display.view.n_dims == 1:
         _name_rows(figure, details)
     else:
-        _add_names(figure, middle_points(points, codes, centers), details.names, styles)
+        _add_names(figure, find_anchors(points, codes, centers), details.names, styles)
     for axis, name in zip((figure.xaxis, figure.yaxis), display.view.axis_names, strict=False):
         axis.axis_label = name
     return figure
@@ -267,10 +265,10 @@ def _filtered(name: str) -> Any:
 
 
 def _empty_figure(points: NDArray[Any], uses_webgl: bool) -> Any:
-    from bokeh.models import Range1d
+    from bokeh.models import Range1d, SaveTool
     from bokeh.plotting import figure
 
-    # Axes end a little beyond the points; a single point has room around it.
+    # Axes end a little past the points; a single point has room around it.
     low, high = points.min(axis=0), points.max(axis=0)
     gap = np.where(high > low, 0.05 * (high - low), np.maximum(np.abs(high), 1.0))
     (x_low, y_low), (x_high, y_high) = (low - gap).tolist(), (high + gap).tolist()
@@ -281,7 +279,7 @@ def _empty_figure(points: NDArray[Any], uses_webgl: bool) -> Any:
         sizing_mode="stretch_both",
         min_height=200,
         min_width=200,
-        tools="pan,wheel_zoom,box_zoom,reset,save",
+        tools="pan,wheel_zoom,box_zoom,reset",
         active_drag="pan",
         active_scroll="wheel_zoom",
         toolbar_location="above",
@@ -289,15 +287,16 @@ def _empty_figure(points: NDArray[Any], uses_webgl: bool) -> Any:
         background_fill_color="#FFFFFF",
         border_fill_color="#FFFFFF",
         outline_line_color=None,
-        # Where there is no WebGL, a part of many points is drawn while they move.
+        # Without WebGL, only some of many points are drawn while they move.
         lod_threshold=20_000,
         lod_factor=20,
         lod_interval=3_000,
         lod_timeout=1_000,
     )
+    plot.add_tools(SaveTool(filename="map"))  # without a name, the browser would ask for one
     plot.toolbar.logo = None
-    # Bokeh takes 165 pixels for five tools. Lines between them, or a bar that shrinks while the map
-    # is resized, would push tools into a menu.
+    # Bokeh takes 165 pixels for five tools. Lines between them, or a toolbar that shrinks while the
+    # map is resized, would push tools into a menu.
     plot.toolbar.stylesheets = [".bk-divider { display: none; }"]
     plot.toolbar.styles = {"min-width": "165px"}
     plot.grid.grid_line_color = GRID_COLOR
@@ -314,18 +313,17 @@ def _empty_figure(points: NDArray[Any], uses_webgl: bool) -> Any:
 def _point_columns(
     points: NDArray[Any], details: PointDetails, styles: Sequence[ClassStyle]
 ) -> dict[str, Any]:
-    """Return a column for each property of the points; of "marker" if there is more than one."""
+    """Return a column for each property of the points; "marker" only if there are several."""
     codes, kinds = details.codes, details.kinds
-    # The last entries answer for code -1, a point without a class.
+    # The last entry is for code -1, no class.
     fill = np.array([style.color for style in styles] + [UNLABELED_COLOR])[codes]
     outline = np.array([style.text_color for style in styles] + [UNLABELED_COLOR])[codes]
     markers = np.array([MARKER_NAMES[style.marker] for style in styles] + ["circle"])
     counts = np.bincount(kinds, minlength=len(KINDS))
-    sizes = GroupSizes.of(
-        len(kinds), counts[GIVEN], counts[NEW], has_others=bool(counts[PREDICTED])
-    )
-    areas = np.array([sizes.labeled, sizes.predicted, sizes.unlabeled, sizes.new])  # as in KINDS
-    # A prediction is paler, the less sure it is; a new point has its outline to show.
+    has_others = bool(counts[PREDICTED])
+    area_of = marker_areas(len(kinds), counts[GIVEN], counts[NEW], has_others=has_others)
+    areas = np.array([*area_of.values()])  # in the order of KINDS
+    # A prediction is paler the lower its confidence; a new row has an outline instead.
     alpha = np.where(kinds == PREDICTED, opacity(details.certainty), 1.0)
     columns = {
         "x": points[:, 0],
@@ -388,9 +386,9 @@ def _add_names(
         "x": [float(anchor[0]) for anchor in anchors.values()],
         "y": [float(anchor[1]) for anchor in anchors.values()],
         "code": list(anchors),
-        "text": [shortened(names[code]) for code in anchors],
+        "text": [shorten(names[code]) for code in anchors],
         "color": [styles[code].text_color for code in anchors],
-        # How far from its anchor each is written, which the page decides by the room there is.
+        # Offsets from the anchor, which the page changes by the room there is.
         "right": [0.0] * len(anchors),
         "down": [-NAME_GAP] * len(anchors),
     }
@@ -417,10 +415,10 @@ def _add_names(
 
 
 def _name_rows(figure: Any, details: PointDetails) -> None:
-    """Name the rows of a strip, in plain text, which knows no TeX; points of no class are last."""
+    """Name the rows of a strip in plain text, without TeX; points of no class are last."""
     from bokeh.models import FixedTicker, PlainText
 
-    names = [shortened(name) for name in details.names]
+    names = [shorten(name) for name in details.names]
     if (details.codes < 0).any():
         names.append(details.unlabeled_name)
     figure.yaxis.name = "rows"
@@ -430,3 +428,139 @@ def _name_rows(figure: Any, details: PointDetails) -> None:
     }
     figure.y_range.start, figure.y_range.end = len(names) - 0.5, -0.5
     figure.ygrid.grid_line_color = None
+
+
+# ---- details of the points, as texts and small integers in the order of drawing
+
+
+@dataclass(frozen=True, eq=False)
+class PointDetails:
+    """Details of the points of a map, in the order of drawing; a class code of -1 means none."""
+
+    order: NDArray[np.intp]  # row of each point
+    labels: NDArray[Any]  # codes of given classes
+    predictions: NDArray[Any]  # codes of predicted classes
+    codes: NDArray[Any]  # codes of shown classes
+    kinds: NDArray[Any]  # indices in `KINDS`
+    certainty: NDArray[np.float64]  # 1 for a given label, otherwise the prediction's confidence
+    names: list[str]  # of the classes
+    confidence: NDArray[np.float64] | None  # of the predictions
+    columns: list[tuple[str, list[str | None]]]  # user's columns, a text or None for each point
+
+    @classmethod
+    def from_display(
+        cls, display: EmbeddingDisplay, columns: Sequence[tuple[str, list[str | None]]]
+    ) -> Self:
+        """Collect the details of a display and the user's columns."""
+        n_points = len(display.embedding)
+        groups = PointGroups.from_display(display)
+        kinds = np.select(
+            [groups.labeled, groups.predicted, groups.unlabeled], [GIVEN, PREDICTED, BARE], NEW
+        )
+        order = np.argsort(HEIGHTS[kinds], kind="stable")
+        return cls(
+            order=order,
+            labels=codes_in(display.labels, display.classes, n_points)[order],
+            predictions=codes_in(display.predictions, display.classes, n_points)[order],
+            codes=groups.codes[order],
+            kinds=kinds[order],
+            certainty=groups.certainty[order],
+            names=list(display.class_names),
+            confidence=None if display.confidence is None else display.confidence[order],
+            columns=[(name, [values[row] for row in order]) for name, values in columns],
+        )
+
+    @property
+    def unlabeled_name(self) -> str:
+        """Name of points without a class, which no class has."""
+        name = "unlabeled"
+        while name in self.names:
+            name += " points"
+        return name
+
+    def as_plain(self, images: list[str] | None) -> dict[str, Any]:
+        """Return values that JSON can hold."""
+        confidence = None if self.confidence is None else np.round(self.confidence, 4).tolist()
+        return {
+            "classes": self.names,
+            "labels": self.labels.tolist(),
+            "predictions": self.predictions.tolist(),
+            "codes": self.codes.tolist(),
+            "confidence": confidence,
+            "kinds": self.kinds.tolist(),
+            "row": self.order.tolist(),
+            "columns": [{"name": name, "values": values} for name, values in self.columns],
+            "images": images,
+        }
+
+
+def check_hover(hover: Any, n_points: int) -> list[tuple[str, list[str | None]]]:
+    """Return columns as text, from a mapping or a DataFrame."""
+    if hover is None:
+        return []
+    is_frame = hasattr(hover, "columns") and hasattr(hover, "items")
+    if not (isinstance(hover, Mapping) or is_frame):
+        raise InputError(
+            f"hover is a {type(hover).__name__}: pass a mapping from names to columns, or a "
+            "pandas DataFrame."
+        )
+    return [(str(name), _check_column(name, column, n_points)) for name, column in hover.items()]
+
+
+def _check_column(name: Any, column: Any, n_points: int) -> list[str | None]:
+    is_sequence = hasattr(column, "__len__") and not isinstance(column, str | Mapping)
+    if not is_sequence or getattr(column, "ndim", 1) != 1:
+        raise InputError(f"hover[{name!r}] is not a sequence: pass one value per point.")
+    if len(column) != n_points:
+        raise InputError(
+            f"hover[{name!r}] has {len(column)} values but the map has {n_points} points: "
+            "pass one value per point."
+        )
+    # A Series would yield Python floats, which show the rounding of single precision.
+    is_float = getattr(getattr(column, "dtype", None), "kind", None) == "f"
+    values = list(np.asanyarray(column) if is_float else column)
+    return [_as_text(value) for value in values]
+
+
+def _as_text(value: Any) -> str | None:
+    """Return the value as a person would write it, with all digits; None if it is missing."""
+    # pandas.NA has no truth value, and pandas may be missing; NaN and NaT do not equal themselves.
+    if value is None or value is np.ma.masked or type(value).__name__ == "NAType":
+        return None
+    if value != value:
+        return None
+    is_float = isinstance(value, float | np.floating)
+    is_whole = is_float and float(value).is_integer() and abs(value) < LARGEST_IN_FULL
+    return str(int(value)) if is_whole else str(value)
+
+
+def image_uris(images: NDArray[Any] | None, order: NDArray[np.intp]) -> list[str] | None:
+    """Return images as data URIs of PNG files, in the order of drawing."""
+    if images is None:
+        return None
+    from PIL import Image
+
+    pixels = _as_bytes(images)
+    uris = []
+    for row in order:
+        stream = io.BytesIO()
+        Image.fromarray(pixels[row]).save(stream, "PNG")
+        text = base64.b64encode(stream.getvalue()).decode("ascii")
+        uris.append(f"data:image/png;base64,{text}")
+    n_bytes = sum(map(len, uris))
+    if n_bytes > MAX_IMAGE_BYTES:
+        raise InputError(
+            f"images take {n_bytes / 1e6:.0f} MB and a page holds at most "
+            f"{MAX_IMAGE_BYTES / 1e6:.0f} MB: shrink them, draw fewer rows, or leave images out."
+        )
+    return uris
+
+
+def _as_bytes(images: NDArray[Any]) -> NDArray[np.uint8]:
+    """Return pixels from 0 to 255: colors unchanged, gray stretched from black to white."""
+    if images.ndim == 4:
+        scale = 255.0 if images.dtype.kind == "f" else 1.0
+        return np.round(images * scale).astype(np.uint8)
+    values = images.astype(np.float64)
+    low, high = values.min(), values.max()
+    return np.round((values - low) * (255.0 / (high - low or 1.0))).astype(np.uint8)

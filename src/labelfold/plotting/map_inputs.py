@@ -1,8 +1,8 @@
-"""What a picture of a map is made of: checked arguments, and what a fitted estimator has to show.
+"""Inputs of a map: checked arguments, and what a fitted estimator provides.
 
 Each check takes one argument of a display as the user gave it and returns it in the one form that
-the drawing code knows. Labels, predictions and class centers, each of which may know other classes
-or none, become one order of classes, and each point gets into one group by what is known of it.
+the drawing code expects. Labels, predictions and class centers, which may have different classes,
+share one order of classes, and each point belongs to one group by its label and prediction.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from labelfold.plotting.map_layout import N_THUMBNAILS
 from labelfold.plotting.map_view import CLASSES, Components
 
 ROUNDING = 1e-9  # by which a sum of probabilities may exceed 1
-NO_MAP = (
-    "{name} has no map, neither embedding_ nor transform: draw its answers on the map of an "
-    "embedder, by EmbeddingDisplay.from_predictions."
+NO_EMBEDDING = (
+    "{name} has neither embedding_ nor transform: draw its predictions on the embedding of another "
+    "estimator with EmbeddingDisplay.from_predictions."
 )
 
 
 @dataclass(frozen=True)
 class PointGroups:
-    """Each point in one of four groups, which are drawn in different ways."""
+    """Four groups of points, which are drawn in different ways; each point is in one."""
 
-    codes: NDArray[Any]  # of the class by its label, else by its prediction, else -1
+    codes: NDArray[Any]  # class of the label, otherwise of the prediction, otherwise -1
     certainty: NDArray[np.float64]  # confidence of a prediction; 1 for a label, or for neither
     labeled: NDArray[np.bool_]
     predicted: NDArray[np.bool_]  # with a prediction only
     unlabeled: NDArray[np.bool_]  # with neither
-    new: NDArray[np.bool_]  # whatever is known of them
+    new: NDArray[np.bool_]  # new rows, with or without a label
 
     @classmethod
-    def of(cls, display: Any) -> PointGroups:
-        """Group the points of a display by what is known of them."""
+    def from_display(cls, display: Any) -> PointGroups:
+        """Group the points of a display by their labels and predictions."""
         n_points = len(display.embedding)
         given = codes_in(display.labels, display.classes, n_points)
         guessed = codes_in(display.predictions, display.classes, n_points)
@@ -61,18 +61,18 @@ class PointGroups:
         )
 
     def without(self, drawn: NDArray[np.bool_]) -> PointGroups:
-        """Return the groups without points that were drawn already."""
+        """Return the groups without points that are already drawn."""
         groups = ("labeled", "predicted", "unlabeled", "new")
         return replace(self, **{name: getattr(self, name) & ~drawn for name in groups})
 
 
 def codes_in(labels: PartialLabels | None, classes: Sequence[Any], n_points: int) -> NDArray[Any]:
-    """Return the position of each point's class in `classes`, -1 where it has no label."""
+    """Return the index in `classes` of each point's class, -1 for a point without a label."""
     if labels is None:
         return np.full(n_points, -1)
-    place = {value: index for index, value in enumerate(classes)}
-    # The last entry answers for code -1, unlabeled.
-    lookup = np.array([place[value] for value in labels.classes] + [-1])
+    index_of = {value: index for index, value in enumerate(classes)}
+    # The last entry is for code -1, unlabeled.
+    lookup = np.array([index_of[value] for value in labels.classes] + [-1])
     return np.asarray(lookup[labels.codes])
 
 
@@ -82,50 +82,50 @@ def order_classes(
     classes: Sequence[Any] | NDArray[Any] | None,
     centers: NDArray[Any] | None,
 ) -> list[Any]:
-    """Return all classes to show: those of the centers first, in their order, then others.
+    """Return all classes to show: those given or of the centers first, in their order.
 
-    The order of the centers leads, so that colors stay the same whichever labels are drawn.
+    They come first so that colors do not depend on which labels are drawn.
     """
-    found = [] if labels is None else list(labels.classes)
-    # A float equals its integer: labels with NaN among them meet predictions without.
-    predicted = [] if predictions is None else list(predictions.classes)
-    unseen = [value for value in predicted if value not in set(found)]
-    try:
-        found = sorted(found + unseen)
-    except TypeError:
-        raise InputError(
-            f"labels hold classes such as {found[0]!r} but predictions such as {unseen[0]!r}: "
-            "pass both as numbers or both as text."
-        ) from None
     if classes is None and centers is not None and labels is None and predictions is None:
         return list(range(len(centers)))
-    known = found if classes is None else list(classes)
-    if centers is not None and len(centers) != len(known):
-        counted = "labels hold {} classes" if classes is None else "classes has {} entries"
+    present = [] if labels is None else list(labels.classes)
+    # Floats equal their integers: labels with NaN among them match predictions without.
+    predicted = [] if predictions is None else list(predictions.classes)
+    others = [value for value in predicted if value not in set(present)]
+    try:
+        present = sorted(present + others)
+    except TypeError:
         raise InputError(
-            f"class_centers has {len(centers)} rows but {counted.format(len(known))}: pass "
+            f"labels have classes such as {present[0]!r} but predictions such as {others[0]!r}: "
+            "pass both as numbers or both as text."
+        ) from None
+    first = present if classes is None else list(classes)
+    if centers is not None and len(centers) != len(first):
+        counted = "labels have {} classes" if classes is None else "classes has {} entries"
+        raise InputError(
+            f"class_centers has {len(centers)} rows but {counted.format(len(first))}: pass "
             "classes, one for each row of class_centers."
         )
-    return known + [value for value in found if value not in set(known)]
+    return first + [value for value in present if value not in set(first)]
 
 
 # ---- arguments of a display
 
 
 def check_labels(labels: Any, n_points: int, name: str = "labels") -> PartialLabels | None:
-    """Return labels or predictions, one for each point, some of which may be unknown."""
+    """Return labels or predictions of all points, some of which may have none."""
     if labels is None:
         return None
     try:
-        known = labels if isinstance(labels, PartialLabels) else PartialLabels.from_y(labels)
+        checked = labels if isinstance(labels, PartialLabels) else PartialLabels.from_y(labels)
     except ValueError as error:
         raise InputError(f"{name}: {error}") from error
-    if len(known) != n_points:
+    if len(checked) != n_points:
         raise InputError(
-            f"{name} has {len(known)} entries but the embedding has {n_points} rows: "
-            "pass one label for each row, -1 or None where it is unknown."
+            f"{name} has {len(checked)} entries but the embedding has {n_points} rows: "
+            "pass one entry per row, -1 or None for no label."
         )
-    return known
+    return checked
 
 
 def check_confidence(
@@ -141,26 +141,26 @@ def check_confidence(
     if len(wrong):
         raise InputError(
             f"confidence[{wrong[0]}]={values[wrong[0]]} is not between 0 and 1: pass "
-            "probabilities, such as the largest of each row of label_distributions_."
+            "probabilities, such as the largest in each row of label_distributions_."
         )
     return np.clip(values, 0.0, 1.0)
 
 
-def check_mask(mask: ArrayLike | None, name: str, n_points: int) -> NDArray[np.bool_] | None:
+def check_is_new(is_new: ArrayLike | None, n_points: int) -> NDArray[np.bool_] | None:
     """Return a mask of the points."""
-    if mask is None:
+    if is_new is None:
         return None
-    checked = np.asarray(mask)
+    checked = np.asarray(is_new)
     if checked.dtype != bool or checked.shape != (n_points,):
         raise InputError(
-            f"{name} has dtype {checked.dtype} and shape {checked.shape} for {n_points} points: "
-            "pass True or False for each."
+            f"is_new has dtype {checked.dtype} and shape {checked.shape} for {n_points} points: "
+            "pass one True or False per point."
         )
     return checked
 
 
 def check_images(images: ArrayLike | None, n_points: int) -> NDArray[Any] | None:
-    """Return an image for each point, grey or in colors."""
+    """Return one image per point, gray or in color."""
     if images is None:
         return None
     with input_errors():
@@ -171,22 +171,21 @@ def check_images(images: ArrayLike | None, n_points: int) -> NDArray[Any] | None
     if not (has_colors or pixels.ndim == 3) or len(pixels) != n_points or pixels.size == 0:
         raise InputError(
             f"images has shape {pixels.shape} for {n_points} points: pass shape "
-            f"({n_points}, height, width), with 3 or 4 channels at the end for colors."
+            f"({n_points}, height, width), with 3 or 4 channels at the end for color."
         )
-    if has_colors:
-        if pixels.dtype == bool:
-            pixels = pixels.astype(np.float64)
-        top = 1.0 if pixels.dtype.kind == "f" else 255
-        if pixels.min() < 0 or pixels.max() > top:
-            raise InputError(
-                f"images in colors of dtype {pixels.dtype} go from {pixels.min()} to "
-                f"{pixels.max()}: rescale to 0 to 1 for floats, to 0 to 255 for integers."
-            )
+    if has_colors and pixels.dtype == bool:
+        pixels = pixels.astype(np.float64)
+    top = 1.0 if pixels.dtype.kind == "f" else 255
+    if has_colors and (pixels.min() < 0 or pixels.max() > top):
+        raise InputError(
+            f"color images of dtype {pixels.dtype} go from {pixels.min()} to {pixels.max()}: "
+            "rescale to 0 to 1 for floats, to 0 to 255 for integers."
+        )
     return pixels
 
 
 def check_n_images(n_images: int | None, images: NDArray[Any] | None, n_dims: int) -> int:
-    """Return how many images to draw; None is the usual number, where there are any."""
+    """Return how many images to draw; None means the default, 0 without images."""
     if images is None:
         if n_images:
             raise InputError(f"n_images={n_images}, but the display has no images: pass images.")
@@ -202,7 +201,7 @@ def check_n_images(n_images: int | None, images: NDArray[Any] | None, n_dims: in
 
 
 def check_centers(class_centers: ArrayLike | None, n_columns: int) -> NDArray[Any] | None:
-    """Return class centers with as many coordinates as the points; None for no class."""
+    """Return class centers with as many columns as the embedding; None for no class."""
     if class_centers is None or len(np.asarray(class_centers)) == 0:
         return None
     with input_errors():
@@ -210,35 +209,25 @@ def check_centers(class_centers: ArrayLike | None, n_columns: int) -> NDArray[An
     if centers.shape[1] != n_columns:
         raise InputError(
             f"class_centers has {centers.shape[1]} columns but the embedding has {n_columns}: "
-            "pass the centers of the same map."
+            "pass the centers of the same embedding."
         )
     return centers
 
 
 def check_components(components: Components, n_columns: int) -> list[int] | Literal["classes"]:
-    """Return the columns to draw, each once; a map of one column is a strip without being asked."""
+    """Return the columns to draw; the default is [0] for an embedding of one column."""
     if isinstance(components, str) and components == CLASSES:
         return CLASSES
     try:
-        chosen = [operator.index(index) for index in components]
+        chosen = [operator.index(column) for column in components]
     except TypeError:
-        raise InputError(
-            f"components={components!r} must be {CLASSES!r}, or whole numbers of columns such as "
-            "(0, 1)."
-        ) from None
+        chosen = []
     if n_columns == 1 and chosen == [0, 1]:
         return [0]
-    if not 1 <= len(chosen) <= 3:
+    if not 1 <= len(chosen) == len(set(chosen)) <= 3 or not set(chosen) <= set(range(n_columns)):
         raise InputError(
-            f"components={tuple(chosen)} names {len(chosen)} columns: "
-            "name two for a map, three for a map in space, or one for a strip."
-        )
-    if len(set(chosen)) < len(chosen):
-        raise InputError(f"components={tuple(chosen)} names a column twice: name each once.")
-    if not all(0 <= index < n_columns for index in chosen):
-        raise InputError(
-            f"components={tuple(chosen)} is out of range for an embedding of {n_columns} columns: "
-            f"columns are counted from 0 to {n_columns - 1}."
+            f"components={components!r} must be {CLASSES!r}, or one to three different columns, "
+            f"counted from 0 to {n_columns - 1}: one for a strip, two for a map, three for space."
         )
     return chosen
 
@@ -246,9 +235,9 @@ def check_components(components: Components, n_columns: int) -> list[int] | Lite
 def check_names(
     class_names: Sequence[str] | Mapping[Any, str] | None, classes: Sequence[Any]
 ) -> list[str]:
-    """Return a text for each class."""
+    """Return one text per class."""
     if class_names is None:
-        # Labels with NaN among them are floats, whose classes are whole numbers all the same.
+        # Classes are whole numbers even if NaN among the labels makes them floats.
         return [f"{v:.0f}" if isinstance(v, float) else str(v) for v in classes]
     if isinstance(class_names, Mapping):
         missing = [value for value in classes if value not in class_names]
@@ -271,25 +260,21 @@ def check_names(
 def read_estimator(
     estimator: Any, X: Any, y: Any, X_new: Any, show_predictions: bool
 ) -> dict[str, Any]:
-    """Return the parameters of a display from a fitted estimator; new points come last."""
-    check_is_fitted(estimator)
-    estimator = getattr(estimator, "best_estimator_", estimator)
-    mapper = getattr(estimator, "embedder_", estimator)
-    embedding = _own_embedding(estimator, mapper) if X is None else _mapped(mapper, X, "X")
+    """Return the arguments of a display from a fitted estimator; new rows come last."""
+    estimator, embedder = find_embedder(estimator)
+    embedding = _embed(embedder, X, "X") if X is not None else _get_embedding(estimator, embedder)
     labels = check_labels(y, len(embedding), "y")
-    answers: list[tuple[NDArray[Any], NDArray[np.float64] | None]] = []
-    if show_predictions:
-        answers.append(_answers(estimator, X))
+    answers = [_predict(estimator, X)] if show_predictions else []
     is_new = None
     if X_new is not None:
-        placed = _mapped(mapper, X_new, "X_new")
-        is_new = np.repeat([False, True], [len(embedding), len(placed)])
-        embedding = np.concatenate([embedding, placed])
+        embedded = _embed(embedder, X_new, "X_new")
+        is_new = np.repeat([False, True], [len(embedding), len(embedded)])
+        embedding = np.concatenate([embedding, embedded])
         if labels is not None:
-            none = PartialLabels.none(len(placed)).codes
+            none = PartialLabels.none(len(embedded)).codes
             labels = PartialLabels(np.concatenate([labels.codes, none]), labels.classes)
         if show_predictions:
-            answers.append(_answers(estimator, X_new))
+            answers.append(_predict(estimator, X_new))
     shares = [confidence for _, confidence in answers if confidence is not None]
     return {
         "embedding": embedding,
@@ -297,42 +282,46 @@ def read_estimator(
         "predictions": np.concatenate([given for given, _ in answers]) if answers else None,
         "confidence": np.concatenate(shares) if len(shares) == len(answers) > 0 else None,
         "is_new": is_new,
-        "class_centers": getattr(mapper, "class_centers_", None),
+        "class_centers": getattr(embedder, "class_centers_", None),
         "classes": getattr(estimator, "classes_", None),
     }
 
 
-def _own_embedding(estimator: Any, mapper: Any) -> NDArray[Any]:
-    # A classifier that was saved in compact form leaves the coordinates to its embedder.
-    for owner in (estimator, mapper):
+def find_embedder(estimator: Any) -> tuple[Any, Any]:
+    """Return a fitted estimator, or the best one of a search, and the embedder within it."""
+    check_is_fitted(estimator)
+    estimator = getattr(estimator, "best_estimator_", estimator)
+    return estimator, getattr(estimator, "embedder_", estimator)
+
+
+def _get_embedding(estimator: Any, embedder: Any) -> NDArray[Any]:
+    # A classifier saved in compact form leaves the coordinates to its embedder.
+    for owner in (estimator, embedder):
         if hasattr(owner, "embedding_"):
             return np.asarray(owner.embedding_)
     name = type(estimator).__name__
-    if hasattr(mapper, "transform"):
-        raise InputError(
-            f"{name} keeps no embedding_ of its training points: pass X, the points to draw."
-        )
-    raise InputError(NO_MAP.format(name=name))
+    if hasattr(embedder, "transform"):
+        raise InputError(f"{name} keeps no embedding_ of its rows: pass X, the rows to draw.")
+    raise InputError(NO_EMBEDDING.format(name=name))
 
 
-def _mapped(mapper: Any, X: Any, argument: str) -> NDArray[Any]:
-    name = type(mapper).__name__
-    if hasattr(mapper, "transform"):
-        return np.asarray(mapper.transform(X))
-    if not hasattr(mapper, "embedding_"):
-        raise InputError(NO_MAP.format(name=name))
+def _embed(embedder: Any, X: Any, argument: str) -> NDArray[Any]:
+    name = type(embedder).__name__
+    if hasattr(embedder, "transform"):
+        return np.asarray(embedder.transform(X))
+    if not hasattr(embedder, "embedding_"):
+        raise InputError(NO_EMBEDDING.format(name=name))
     raise InputError(
         f"{argument} cannot be drawn, since {name} has no transform: leave {argument} out, or use "
-        "an estimator that maps new points."
+        "an estimator with transform."
     )
 
 
-def _answers(estimator: Any, X: Any) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+def _predict(estimator: Any, X: Any) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
     """Return predictions for the rows of fit, or for `X`, and the confidence in each.
 
-    Confidence is the share of a row's distribution that its predicted class has. Not the largest
-    share: a given label may disagree with the distribution, and then the picture must not be sure
-    of it.
+    Confidence is the share that the predicted class has in a row's distribution. This need not be
+    the largest share: a given label may disagree with the distribution.
     """
     needed = "transduction_" if X is None else "predict"
     if not hasattr(estimator, needed):
@@ -348,7 +337,7 @@ def _answers(estimator: Any, X: Any) -> tuple[NDArray[Any], NDArray[np.float64] 
         distributions = estimator.predict_proba(X) if hasattr(estimator, "predict_proba") else None
     if distributions is None:
         return predictions, None
-    place = {value: index for index, value in enumerate(estimator.classes_)}
-    columns = np.array([place[value] for value in predictions], dtype=np.intp)
+    column_of = {value: column for column, value in enumerate(estimator.classes_)}
+    columns = np.array([column_of[value] for value in predictions], dtype=np.intp)
     shares = np.asarray(distributions, dtype=np.float64)[np.arange(len(columns)), columns]
-    return predictions, np.clip(shares, 0.0, 1.0)  # rounding may go beyond
+    return predictions, np.clip(shares, 0.0, 1.0)  # rounding may exceed the bounds

@@ -1,11 +1,11 @@
-"""Room on a map: names that stay apart, and images at as many points as find room.
+"""Layout of a map: class names that do not overlap, and images at as many points as have room.
 
-A name that would cover one before it, or a class center, takes the first free place on a fixed
-list: just above its anchor, then below, right and left of it, then all around it, farther and
-farther out. A name that had to go far is tied to its anchor by a thin line.
+A name that would cover an earlier one, or a class center, takes the first free place from a fixed
+list: just above its anchor, then below, right and left of it, then around it, farther and farther
+out. A thin line connects a name that had to move far with its anchor.
 
-Images are chosen greedily and without chance: after the point nearest to the middle, always the
-point farthest from those chosen (the k-center rule of Gonzalez, 1985), among points whose image
+Images are chosen greedily and deterministically: first the point nearest to the middle, then always
+the point farthest from those chosen (the k-center rule of Gonzalez, 1985), among points whose image
 would cover no other image, no name and no class center.
 
 Boxes are arrays of left, bottom, right and top.
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 Boxes = NDArray[np.float64]
 
 # Lengths are in points of 1/72 inch.
-STEP = 6.0  # between places of a name
+STEP = 6.0  # between candidate places of a name
 N_RINGS = 12
 N_DIRECTIONS = 16
-FREE_OF_LINE = 14.0  # how far beyond its own height a name may go without a line to its anchor
-MARK_RADIUS = 5.0  # of what must be seen of a center
+FREE_OF_LINE = 14.0  # how far past its own height a name may move without a line to its anchor
+MARK_RADIUS = 5.0  # of the part of a class center that must stay visible
 LONGEST_NAME = 32  # characters on the map
 THUMBNAIL_SIZE = 20.0  # of the longer side
 N_THUMBNAILS = 40
@@ -40,19 +40,19 @@ FRAME_WIDTH = 2.5
 GAP = 3.0  # between thumbnails; the axes may still shrink a little when the page is laid out
 
 
-def shortened(name: str) -> str:
-    """Return a name on one line that leaves room for the others."""
+def shorten(name: str) -> str:
+    """Return a name on one line, cut to LONGEST_NAME characters."""
     line = " ".join(name.split())
     return line if len(line) <= LONGEST_NAME else line[: LONGEST_NAME - 1] + "…"
 
 
-def middle_points(
+def find_anchors(
     points: NDArray[Any], codes: NDArray[Any], centers: NDArray[Any] | None
 ) -> dict[int, NDArray[Any]]:
-    """Return where to write each class's name: at one of its points, else at its center.
+    """Return where to write each class's name: at one of its points, otherwise at its center.
 
-    It is the point nearest to the median, with the axes measured in units of their spread. A class
-    in two clusters has its mean, and often its median, between them, where none of its points lie.
+    The point is the nearest to the median, with each axis in units of its standard deviation. The
+    median itself will not do: for a class in two clusters it may lie between them.
     """
     anchors = {} if centers is None else dict(enumerate(centers))
     spread = points.std(axis=0)
@@ -64,58 +64,57 @@ def middle_points(
     return dict(sorted(anchors.items()))
 
 
-def part_names(ax: Axes, names: Sequence[Annotation], marks: NDArray[Any] | None) -> None:
-    """Move names that cover others, in the order given, or marks at these places."""
-    ax.apply_aspect()  # otherwise put off until the page is drawn
+def separate_names(ax: Axes, names: Sequence[Annotation], marks: NDArray[Any] | None) -> None:
+    """Move names that cover earlier names or marks at these coordinates."""
+    ax.apply_aspect()  # matplotlib would do it only when the page is drawn
     per_point = ax.figure.dpi / 72
-    # The others have no place on the page. Asking for the limits also brings them up to date.
+    # Others are out of sight. Reading the limits also brings them up to date.
     shown = [name for name in names if ax.viewLim.contains(*name.xy)]
-    boxes = boxes_of(shown) / per_point
-    moves = find_moves(boxes, boxes_of([ax])[0] / per_point, _around(ax, marks) / per_point)
+    boxes = get_boxes(shown) / per_point
+    moves = find_moves(boxes, get_boxes([ax])[0] / per_point, _boxes_around(ax, marks) / per_point)
     for name, move, box in zip(shown, moves, boxes, strict=True):
         if move.any():
             x, y = name.get_position()
             name.set_position((x + move[0], y + move[1]))
             if np.hypot(*move) > FREE_OF_LINE + box[3] - box[1]:
-                _tie(ax, name)
+                _connect(ax, name)
 
 
-def boxes_of(artists: Sequence[Artist]) -> Boxes:
+def get_boxes(artists: Sequence[Artist]) -> Boxes:
     """Return the box of each artist, in pixels."""
     boxes = [artist.get_window_extent() for artist in artists]
     return np.array([box.extents for box in boxes], dtype=np.float64).reshape(-1, 4)
 
 
 def find_moves(boxes: Boxes, page: Boxes, taken: Boxes) -> NDArray[np.float64]:
-    """Return by how much to move each box, right and up, so that none covers one before it.
+    """Return how far to move each box, right and up, so that it covers no earlier or taken box.
 
-    Nor does a box cover one of `taken`. Moved boxes lie within `page`; a box stays where it is if
-    it covers nothing, and if there is no room for it.
+    Moved boxes lie within `page`. A box stays if it covers nothing, or if there is no room for it.
     """
     moves = np.zeros((len(boxes), 2))
     placed = np.array(boxes)
     for index, box in enumerate(boxes):
         others = np.concatenate([taken, placed[:index]])
-        if not _covers(box[np.newaxis], others)[0]:
+        if not _overlap(box[np.newaxis], others)[0]:
             continue
-        tried = _places_around(box)
+        tried = _list_moves(box)
         moved = box + np.tile(tried, 2)
         inside = (moved[:, :2] >= page[:2]).all(axis=1) & (moved[:, 2:] <= page[2:]).all(axis=1)
-        free = np.flatnonzero(inside & ~_covers(moved, others))
+        free = np.flatnonzero(inside & ~_overlap(moved, others))
         if len(free):
             moves[index], placed[index] = tried[free[0]], moved[free[0]]
     return moves
 
 
-def _covers(boxes: Boxes, others: Boxes) -> NDArray[np.bool_]:
-    """Return whether each box covers a part of any of the others."""
+def _overlap(boxes: Boxes, others: Boxes) -> NDArray[np.bool_]:
+    """Return whether each box overlaps any of the others."""
     low, high = boxes[:, np.newaxis, :2], boxes[:, np.newaxis, 2:]
     overlaps: NDArray[np.bool_] = np.all((low < others[:, 2:]) & (high > others[:, :2]), axis=2)
     return np.asarray(overlaps.any(axis=1))
 
 
-def _places_around(box: Boxes) -> NDArray[np.float64]:
-    """Return moves of a box that stands just above its anchor, the nearest first."""
+def _list_moves(box: Boxes) -> NDArray[np.float64]:
+    """Return possible moves of a box that is just above its anchor, nearest first."""
     width, height = box[2:] - box[:2]
     below = -height - 2 * STEP
     beside = width / 2 + STEP
@@ -127,8 +126,8 @@ def _places_around(box: Boxes) -> NDArray[np.float64]:
     return np.concatenate([near, np.column_stack([right.ravel(), up.ravel()])])
 
 
-def _around(ax: Axes, marks: NDArray[Any] | None) -> Boxes:
-    """Return the boxes of what must be seen of marks, in pixels."""
+def _boxes_around(ax: Axes, marks: NDArray[Any] | None) -> Boxes:
+    """Return boxes around the marks' visible parts, in pixels."""
     if marks is None:
         return np.empty((0, 4))
     places = ax.transData.transform(marks)
@@ -136,7 +135,7 @@ def _around(ax: Axes, marks: NDArray[Any] | None) -> Boxes:
     return np.hstack([places - radius, places + radius])
 
 
-def _tie(ax: Axes, name: Annotation) -> None:
+def _connect(ax: Axes, name: Annotation) -> None:
     """Draw a line from a name to its anchor, below all names and above all points."""
     style = {"arrowstyle": "-", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0}
     line = ax.annotate(
@@ -160,11 +159,11 @@ def draw_thumbnails(
     centers: NDArray[Any] | None,
     given: dict[str, Any],
 ) -> tuple[list[AnnotationBbox], NDArray[np.intp]]:
-    """Draw images at their points, framed in the colors; return them and their points."""
+    """Draw images at some points, framed in the points' colors; return them and their rows."""
     from matplotlib.offsetbox import AnnotationBbox, OffsetImage
 
     height, width = images.shape[1:3]
-    # One scale of grey for all, so that the images can be compared.
+    # One gray scale for all images, so that they can be compared.
     options = {"cmap": "gray", "zoom": THUMBNAIL_SIZE / max(height, width), **given}
     if images.ndim == 3 and "norm" not in options:
         from matplotlib.colors import Normalize
@@ -173,7 +172,7 @@ def draw_thumbnails(
     frame = 2 * FRAME_WIDTH + GAP
     size = ax.figure.dpi / 72 * (options["zoom"] * np.array([width, height]) + frame)
     _make_room(ax, size)
-    taken = np.concatenate([boxes_of(names), _around(ax, centers)])
+    taken = np.concatenate([get_boxes(names), _boxes_around(ax, centers)])
     rows = choose_spread(ax.transData.transform(points), n_images, size, taken)
     boxes = []
     for row in rows:
@@ -196,18 +195,18 @@ def draw_thumbnails(
 def choose_spread(
     places: NDArray[Any], n_chosen: int, size: NDArray[Any], taken: Boxes
 ) -> NDArray[np.intp]:
-    """Choose at most so many points for boxes that cover neither each other nor `taken`.
+    """Choose up to `n_chosen` points whose boxes cover neither each other nor `taken`.
 
-    Points are returned in the order of choice, each the farthest from those before.
+    Points are in the order of choice, each the farthest from those before.
     """
     half = size / 2
     boxes = np.hstack([places - half, places + half])
     is_free = np.ones(len(places), dtype=bool)
     for one in taken:
-        is_free &= ~_covers(boxes, one[np.newaxis])
+        is_free &= ~_overlap(boxes, one[np.newaxis])
     chosen: list[int] = []
     middle = (places.min(axis=0) + places.max(axis=0)) / 2
-    # Nearest to the middle first, then farthest from all.
+    # First the nearest to the middle, then the farthest from all chosen.
     gaps = -((places - middle) ** 2).sum(axis=1)
     while len(chosen) < n_chosen and is_free.any():
         row = int(np.argmax(np.where(is_free, gaps, -np.inf)))
@@ -215,19 +214,19 @@ def choose_spread(
         distances = (away**2).sum(axis=1)
         gaps = np.minimum(gaps, distances) if chosen else distances
         is_free &= (away >= size).any(axis=1)
-        is_free[row] = False  # also where a box has no width
+        is_free[row] = False  # even if a box has no width
         chosen.append(row)
     return np.array(chosen, dtype=np.intp)
 
 
 def _make_room(ax: Axes, size: NDArray[Any]) -> None:
-    """Widen the margins by half a thumbnail, so that none hangs over the axes."""
+    """Widen the margins by half a thumbnail, so that none crosses the edge of the axes."""
     box = ax.get_window_extent()
     x_margin, y_margin = ax.margins() or (0.0, 0.0)
     ax.margins(
         x=max(x_margin, size[0] / 2 / max(box.width - size[0], size[0])),
         y=max(y_margin, size[1] / 2 / max(box.height - size[1], size[1])),
     )
-    # Otherwise put off until the page is drawn.
+    # Matplotlib would do it only when the page is drawn.
     ax.autoscale_view()
     ax.apply_aspect()

@@ -1,8 +1,8 @@
-"""A color, a marker and a text color for each class, told apart by color-blind readers too.
+"""A color, a marker and a text color for each class, safe for color-blind readers.
 
-The eight colors are those of Okabe and Ito (2008). Past eight classes the colors come round again
-with the next marker shape, so that the pair stays unique for up to 64 classes; no larger set of
-colors stays distinct under the common color vision deficiencies.
+The eight colors are those of Okabe and Ito (2008). Past eight classes the colors repeat with the
+next marker shape, so the pair is unique for up to 64 classes; no larger set of colors stays
+distinct under the common color vision deficiencies.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ OKABE_ITO = (
 )
 MARKERS = ("o", "s", "^", "D", "P", "X", "v", "p")
 UNLABELED_COLOR = "#BDBDBD"
-NOTE_COLOR = "#595959"  # of what is said about a picture and is no data
-LEAST_OPACITY = 0.15  # a point without any confidence can still be seen on white paper
+NOTE_COLOR = "#595959"  # for notes about a picture
+LEAST_OPACITY = 0.15  # keeps a point of confidence 0 visible on white paper
 
 # The luminance that gives text on white a contrast of 4.5 to 1, WCAG's bound for body text.
-_TEXT_LUMINANCE = 1.05 / 4.5 - 0.05
+TEXT_LUMINANCE = 1.05 / 4.5 - 0.05
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def class_styles(n_classes: int) -> list[ClassStyle]:
 
 
 def readable_on_white(color: str) -> str:
-    """Return the same hue, darkened until text in it reads on white.
+    """Return the same hue, darkened until text in it is readable on white.
 
     Examples
     --------
@@ -67,21 +67,16 @@ def readable_on_white(color: str) -> str:
     >>> readable_on_white("#0072B2"), readable_on_white("#F0E442")
     ('#0072B2', '#7F781E')
     """
-    linear = [_to_linear(int(color[start : start + 2], 16) / 255) for start in (1, 3, 5)]
-    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    factor = min(1.0, _TEXT_LUMINANCE / luminance) if luminance > 0 else 1.0
-    channels = [int(255 * _from_linear(factor * value) + 1e-6) for value in linear]
-    return "#" + "".join(f"{channel:02X}" for channel in channels)
+    from matplotlib.colors import to_rgb
+
+    channels = np.array(to_rgb(color))  # sRGB, whose luminance is a sum of linear channels
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    luminance = float(linear @ [0.2126, 0.7152, 0.0722])
+    linear *= TEXT_LUMINANCE / max(luminance, TEXT_LUMINANCE)
+    darker = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
+    return "#" + "".join(f"{int(255 * channel + 1e-6):02X}" for channel in darker)
 
 
 def opacity(confidence: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the opacity of points, rising from the least to 1 with their confidence."""
+    """Return the opacity of points, which rises linearly with their confidence to 1."""
     return np.asarray(LEAST_OPACITY + (1.0 - LEAST_OPACITY) * confidence)
-
-
-def _to_linear(value: float) -> float:
-    return value / 12.92 if value <= 0.04045 else float(((value + 0.055) / 1.055) ** 2.4)
-
-
-def _from_linear(value: float) -> float:
-    return 12.92 * value if value <= 0.0031308 else float(1.055 * value ** (1 / 2.4) - 0.055)

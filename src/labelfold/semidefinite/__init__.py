@@ -1,4 +1,4 @@
-"""Maps from semidefinite programmes: distances are kept, and a spread is made large."""
+"""Embeddings from semidefinite programs: distances are kept, and a spread is made large."""
 
 from labelfold.semidefinite.least_rank import RankSearch, find_least_rank
 from labelfold.semidefinite.separation_map import IsometricSeparationMap

@@ -1,12 +1,12 @@
-"""Where separation maps begin: on the decision axes with a first guess, elsewhere with the data.
+"""Starts of separation maps: a first guess on the decision axes, the data on the others.
 
 Of the many maps that keep distances and separate the labels, the start decides which one is found,
-and with it the classes of unlabelled points far from any label.
+and so the classes of unlabeled rows far from any label.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,27 +24,27 @@ Array = NDArray[np.float64]
 
 SHARE = 0.5  # of the geodesic distance that a decision axis takes up; 0.3 to 0.7 serve
 N_FOLDS = 5
-PENALTIES = np.logspace(-4, 2, 13)  # of the ridge, relative to the labelled rows' variance
+PENALTIES = np.logspace(-4, 2, 13)  # of the ridge, relative to the labeled rows' variance
 
 
 def geodesic_start(problem: DistanceProblem, rows: Array, separation: Separation) -> Array:
-    """Return a start from shortest paths to the labelled points.
+    """Return a start from shortest paths to the labeled rows.
 
-    Along the normal of a class a point lies half as far out as the nearest labelled point of
-    another class is farther than the nearest of this one.
+    Along the normal of a class a row lies half as far out as the nearest labeled row of another
+    class is farther than the nearest of this one.
     """
     return np.hstack([SHARE * _geodesic_values(problem, separation), rows])
 
 
 def ridge_start(rows: Array, separation: Separation) -> Array:
-    """Return the rows turned, so that distances are kept, with ridge scores on the axes.
+    """Return a map that keeps the distances of the rows, with ridge scores on the first axes.
 
     With W the coefficients of the scores over their largest singular value, [X W, X S] with S^2 =
-    I - W W^T has the distances of X. One normal is a mere rotation.
+    I - W W^T has the distances of X. With one normal it is a rotation.
     """
     W, bias = _ridge(rows, separation)
     size = float(np.linalg.norm(W, 2))
-    if size == 0:  # all labelled rows are equal
+    if size == 0:  # all labeled rows are equal
         return np.hstack([np.zeros((len(rows), separation.n_normals)), rows])
     W, bias = W / size, bias / size
     values, vectors = np.linalg.eigh(np.eye(len(W)) - W @ W.T)
@@ -55,29 +55,29 @@ def ridge_start(rows: Array, separation: Separation) -> Array:
 def choose_start(problem: DistanceProblem, rows: Array, separation: Separation) -> str:
     """Return "ridge" or "geodesic", whichever guesses better.
 
-    Counted are wrong guesses at labels that are left out, as a share of the labels, and edges
-    between points of different guesses, as a share of all edges. Where labels are few the former
-    tell little, and where they are many the latter weigh little.
+    The cost of a guess is the share of left-out labels guessed wrong plus the share of edges
+    between rows of different guesses. The former says little if labels are few, and the latter is
+    small if they are many.
     """
     guesses: dict[str, Callable[[Separation], Array]] = {
         "ridge": lambda one: _ridge_values(rows, one),
         "geodesic": lambda one: _geodesic_values(problem, one),
     }
-    folds = _leave_out(separation.labels)
+    i, j = problem.edges.T
     costs = {}
     for name, guess in guesses.items():
         classes = separation.scores(guess(separation)).argmax(axis=1)
-        i, j = problem.edges.T
         n_wrong = 0
-        for rest, left_out in folds:
-            told = separation.scores(guess(Separation.of(rest))[left_out]).argmax(axis=1)
-            n_wrong += int(np.sum(told != separation.labels.codes[left_out]))
+        for rest, left_out in _leave_out(separation.labels):
+            values = guess(Separation.from_labels(rest))[left_out]
+            guessed = separation.scores(values).argmax(axis=1)
+            n_wrong += int(np.sum(guessed != separation.labels.codes[left_out]))
         costs[name] = n_wrong / len(separation.rows) + float(np.mean(classes[i] != classes[j]))
     return min(costs, key=lambda name: costs[name])
 
 
 def _geodesic_values(problem: DistanceProblem, separation: Separation) -> Array:
-    """Return for every point and normal half of (path to another class - path to this one)."""
+    """Return for every row and normal half of (path to another class - path to this one)."""
     n, (i, j) = problem.n_points, problem.edges.T.astype(np.int32)
     lengths = np.tile(np.sqrt(problem.squares), 2)
     graph = sp.csr_array((lengths, (np.concatenate([i, j]), np.concatenate([j, i]))), shape=(n, n))
@@ -97,7 +97,7 @@ def _geodesic_values(problem: DistanceProblem, separation: Separation) -> Array:
 
 
 def _ridge(rows: Array, separation: Separation) -> tuple[Array, Array]:
-    """Return coefficients and biases of ridge scores, fitted to the signs of labelled rows."""
+    """Return coefficients and biases of ridge scores, fitted to the signs of labeled rows."""
     labeled = rows[separation.rows]
     size = float(np.sum(np.var(labeled, axis=0))) * len(labeled) / labeled.shape[1] or 1.0
     model = RidgeCV(alphas=PENALTIES * size).fit(labeled, separation.signs)
@@ -110,22 +110,15 @@ def _ridge_values(rows: Array, separation: Separation) -> Array:
     return np.asarray(rows @ W + bias)
 
 
-def _leave_out(labels: PartialLabels) -> list[tuple[PartialLabels, NDArray[np.intp]]]:
-    """Return folds, each the labels that are left and the rows left out; none if a class has one.
+def _leave_out(labels: PartialLabels) -> Iterator[tuple[PartialLabels, NDArray[np.intp]]]:
+    """Yield folds: the remaining labels and the rows left out; none if a class has one label.
 
     Labels of a class go to the folds in turn.
     """
-    rows = np.flatnonzero(labels.mask)
-    codes = labels.codes[rows]
-    n_folds = min(N_FOLDS, int(np.bincount(codes).min()))
-    if n_folds < 2:
-        return []
-    folds = np.empty(len(codes), dtype=np.intp)
-    for c in range(labels.n_classes):
-        folds[codes == c] = np.arange(np.sum(codes == c)) % n_folds
-    parts = []
-    for fold in range(n_folds):
-        left_out, kept = rows[folds == fold], labels.codes.copy()
-        kept[left_out] = -1
-        parts.append((PartialLabels(kept, labels.classes), left_out))
-    return parts
+    rows_of_classes = [np.flatnonzero(labels.codes == c) for c in range(labels.n_classes)]
+    n_folds = min(N_FOLDS, *(len(rows) for rows in rows_of_classes))
+    for fold in range(n_folds if n_folds > 1 else 0):
+        left_out = np.concatenate([rows[fold::n_folds] for rows in rows_of_classes])
+        codes = labels.codes.copy()
+        codes[left_out] = -1
+        yield PartialLabels(codes, labels.classes), left_out

@@ -1,13 +1,12 @@
-"""What all unfoldings share: edges from the graph, a solver, a spectrum, and new points.
+"""What unfoldings share: edges from the graph, a solver, a spectrum, and an extension to new rows.
 
-K = R R^T is the Gram matrix of the map. Its eigenvectors times the roots of its eigenvalues are R
-along principal axes; the first of them are the embedding (SSDE section 2.2).
+K = R R^T is the Gram matrix of the embedding. Its eigenvectors times the roots of its eigenvalues
+are R along principal axes; the first of them are the embedding (SSDE section 2.2).
 """
 
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, TypeAlias
 
@@ -16,19 +15,17 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from labelfold.base import GraphEmbedder
-from labelfold.checks import check_choice, check_integer, check_real
-from labelfold.exceptions import InputError
+from labelfold.checks import check_choice, check_integer, check_real, seed_from
+from labelfold.exceptions import InputError, warn_user
+from labelfold.extend.lazy_extension import LazyExtension
 from labelfold.extend.local_average import LocalAverage
-from labelfold.extend.new_points import NewPoints
 from labelfold.extend.regression import KernelRegression
 from labelfold.graph import NeighborGraph
 from labelfold.graph.adjacency import pairs_above
-from labelfold.graph.furthest import furthest_points
-from labelfold.graph.local_pairs import local_pairs
+from labelfold.graph.all_pairs import furthest_points
 from labelfold.labels import PartialLabels
 from labelfold.progress import Progress
 from labelfold.solvers.certificates import UnfoldingCertificate
@@ -43,32 +40,31 @@ from labelfold.threads import limit_threads, thread_limit
 __all__ = ["Unfolder", "furthest_spread", "gap_dimension", "leading_columns"]
 
 Array = NDArray[np.float64]
-# Plain arrays by name: any reader of a pickle or a model file knows these.
+# Plain arrays by name: any reader of a pickle or a model file can use these.
 History: TypeAlias = dict[str, NDArray[Any]]
 
 SOLVERS = ("lowrank", "conic")
-REACHABLE = 1.5  # times the error that no map can go below: what a solve may hope for
+REACHABLE = 1.5  # times the error that no embedding can go below: what a solve may reach
 DATA_COLUMNS = 10  # principal components of the data that a start keeps
-# Of a spectrum: the share of the variance that its dimensions hold at the least, as a long strip
-# has a wide gap after its length already; and the part of the first eigenvalue below which gaps are
+# Of a spectrum: the share of the variance that its dimensions must hold, since a long strip has a
+# wide gap after its length already; and the share of the first eigenvalue below which gaps are
 # between errors of the solve.
 LEAST_SHARE, NOTHING = 0.99, 1e-6
+REMEDIES = {
+    "iterations": "raise max_iter, or tol",
+    "standstill": "raise rank or n_neighbors, or tol; in few dimensions no map may exist",
+    "tolerance": "raise rank, or tol",
+}
 
 
 class Unfolder(GraphEmbedder):
     """Base of estimators that keep the distances of a graph and make a spread large.
 
-    A subclass names its objective in ``_spread``.
+    The spread is the variance; a subclass with another objective overrides ``_spread``.
     """
 
-    graph_parameters: ClassVar[tuple[str, ...]] = (
-        "n_neighbors",
-        "metric",
-        "neighbor_search",
-        "random_state",
-    )
-    starts: ClassVar[tuple[str, ...]] = ("auto", "data", "geodesic", "random")
-    starts_on_rows: ClassVar[tuple[str, ...]] = ("data",)
+    _inits: ClassVar[tuple[str, ...]] = ("auto", "data", "geodesic", "random")
+    _init_from_rows: ClassVar[str] = "data"
 
     embedding_: Array
     gram_factor_: Array
@@ -76,77 +72,49 @@ class Unfolder(GraphEmbedder):
     certificate_: UnfoldingCertificate
     history_: History | None
 
-    def __init__(
-        self,
-        n_components: int | str = 2,
-        *,
-        n_neighbors: int = 5,
-        metric: Any = "euclidean",
-        local_angles: bool = False,
-        rank: int | str = "auto",
-        solver: str = "lowrank",
-        start: Any = "auto",
-        tol: float = 1e-3,
-        max_iter: int = 20_000,
-        max_time: float | None = None,
-        neighbor_search: str = "auto",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.local_angles = local_angles
-        self.rank = rank
-        self.solver = solver
-        self.start = start
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.neighbor_search = neighbor_search
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     @property
     def extension_(self) -> KernelRegression | LocalAverage:
-        """The map for new points, with its error on left-out rows; made when first asked for."""
+        """The extension to new rows, with its error on left-out rows; fitted on first use."""
         check_is_fitted(self)
-        return self._new_points.extension
-
-    @abstractmethod
-    def _spread(self, graph: NeighborGraph) -> Spread:
-        """Return what to make large."""
+        return self._extension.extension
 
     def _embed(
         self, X: Any, graph: NeighborGraph, labels: PartialLabels, progress: Progress
     ) -> None:
-        self._unfold(X, graph, self._problem(graph, self._spread(graph)), progress)
+        self._unfold(X, graph, self._problem(graph), progress)
+
+    def _problem(self, graph: NeighborGraph) -> DistanceProblem:
+        edges, lengths = self._edges(graph)
+        return DistanceProblem(graph.n_points, edges, self._squares(lengths), self._spread(graph))
+
+    def _edges(self, graph: NeighborGraph) -> tuple[NDArray[np.intp], Array]:
+        """Return the pairs whose distances are kept, and the distances."""
+        return pairs_above(graph.distances)
+
+    def _squares(self, lengths: Array) -> Array:
+        # Of rows at unit length, |u - v|^2 = 2 (1 - u.v).
+        return 2 * lengths if self.metric == "cosine" else lengths**2
+
+    def _spread(self, graph: NeighborGraph) -> Spread:
+        """Return what to make large."""
+        return Spread(variance=1.0)
 
     def _unfold(
         self, X: Any, graph: NeighborGraph, problem: DistanceProblem, progress: Progress
     ) -> None:
         """Solve the problem and set the fitted attributes."""
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = seed_from(self.random_state)
         if self.solver == "conic":
             R, certificate = self._solve_conic(problem, progress)
             history = None
         else:
             with limit_threads(1, user_api="blas"):  # the same start for any number of threads
-                start = self._start(X, problem, self._rank or self._usual_rank(), seed)
+                start = self._start(X, problem, self._rank or self._first_rank(), seed)
             R, certificate, history = self._solve_lowrank(problem, start, seed, progress)
         if not certificate.ok:
-            warnings.warn(_advice(certificate), ConvergenceWarning, stacklevel=4)
+            remedy = REMEDIES[certificate.stopped_by]
+            warn_user(f"The unfolding is {certificate} Remedy: {remedy}.", ConvergenceWarning)
         self._keep(X, graph, R, certificate, history, seed)
-
-    def _problem(self, graph: NeighborGraph, spread: Spread) -> DistanceProblem:
-        edges, lengths = local_pairs(graph) if self.local_angles else pairs_above(graph.distances)
-        return DistanceProblem(graph.n_points, edges, self._squares(lengths), spread)
-
-    def _squares(self, lengths: Array) -> Array:
-        # Of rows at unit length, |u - v|^2 = 2 (1 - u.v).
-        return 2 * lengths if self.metric == "cosine" else lengths**2
 
     def _keep(
         self,
@@ -156,27 +124,53 @@ class Unfolder(GraphEmbedder):
         certificate: UnfoldingCertificate,
         history: History | None,
         seed: int,
+        least_dimension: int = 1,
     ) -> None:
-        """Set the fitted attributes."""
+        """Set the fitted attributes; ``least_dimension`` is for ``n_components="auto"``."""
         self.graph_ = graph
         self.gram_factor_ = R
         self.spectrum_ = self._spectrum(R)
         self.certificate_ = certificate
         self.history_ = history
         self.n_iter_ = certificate.n_iter
-        self.n_components_ = self._dimension()
+        if self.n_components == "auto":
+            self.n_components_ = max(gap_dimension(self.spectrum_), least_dimension)
+        else:
+            self.n_components_ = int(self.n_components)
         self.embedding_ = np.zeros((len(R), self.n_components_))
         n_kept = min(self.n_components_, R.shape[1])
         self.embedding_[:, :n_kept] = R[:, :n_kept]
-        # Copied, as the caller may write into X before the map is asked for.
-        self._new_points = NewPoints(X.copy(), graph, self.embedding_, seed)
+        # Copied, since the caller may write into X before the extension is fitted.
+        self._extension = LazyExtension(X.copy(), graph, self.embedding_, seed)
 
     def _spectrum(self, R: Array) -> Array:
-        return np.asarray(np.sum(R**2, axis=0))  # R is centred, along principal axes
+        return np.asarray(np.sum(R**2, axis=0))  # R is centered, along principal axes
+
+    def _extend(self, X: Any, distances: sp.csr_array) -> Array:
+        return self._extension.predict(X, distances)
 
     @property
     def _rank(self) -> int | None:
         return None if self.rank == "auto" else int(self.rank)
+
+    def _first_rank(self) -> int:
+        """Return the number of columns to begin with if the rank may grow."""
+        return 3 if self.n_components == "auto" else int(self.n_components) + 1
+
+    def _start(self, X: Any, problem: DistanceProblem, rank: int, seed: int) -> Array:
+        if not isinstance(self.init, str):
+            start = np.asarray(self.init, dtype=float)
+            if start.ndim != 2 or len(start) != problem.n_points or not np.isfinite(start).all():
+                raise InputError(
+                    f"init of shape {start.shape} must be finite coordinates of the "
+                    f"{problem.n_points} rows, one row each, or one of {', '.join(self._inits)}."
+                )
+            return start
+        if self.init == "data":
+            return leading_columns(X, max(rank, DATA_COLUMNS), seed)
+        if self.init == "random":
+            return random_start(problem, rank, seed=seed)
+        return geodesic_start(problem, rank, seed=seed)
 
     def _solve_lowrank(
         self,
@@ -192,7 +186,7 @@ class Unfolder(GraphEmbedder):
             problem,
             start,
             rank=self._rank,
-            limits=LowRankLimits(tol, max_iter=self.max_iter, max_time=self.max_time),
+            limits=LowRankLimits(tol, max_iter=self.max_iter),
             n_threads=thread_limit(),
             seed=seed,
             progress=progress,
@@ -208,23 +202,21 @@ class Unfolder(GraphEmbedder):
             tol=self.tol,
             stopped_by=solution.stopped_by,
         )
-        return solution.R, certificate, _columns(solution.history, problem)
+        return solution.R, certificate, _as_history(solution.history, problem)
 
     def _solve_conic(
         self, problem: DistanceProblem, progress: Progress
     ) -> tuple[Array, UnfoldingCertificate]:
         with warnings.catch_warnings():
-            # The certificate tells all, and asks for less than the solver strives for.
+            # The certificate reports the errors, and asks for less than the solver aims at.
             warnings.simplefilter("ignore", ConvergenceWarning)
             solution = solve_conic(problem, progress=progress)
-        R = solution.factor
-        if self.rank != "auto":
-            R = R[:, : int(self.rank)]
+        R = solution.factor[:, : self._rank]
         merger = problem.without_zero_edges()
         y = merger.merge_multipliers(solution.multipliers)
         at_rest = solution.status == "optimal" or abs(solution.gap) <= self.tol
         bound = DualBound(solution.bound, y)
-        if not at_rest:  # rounding may have spoilt it
+        if not at_rest:  # rounding may have spoiled it
             bound = bound_from(merger.problem, y, sparse=False)
         certificate = UnfoldingCertificate(
             solver="conic",
@@ -239,34 +231,6 @@ class Unfolder(GraphEmbedder):
         )
         return R, certificate
 
-    def _start(self, X: Any, problem: DistanceProblem, rank: int, seed: int) -> Array:
-        if not isinstance(self.start, str):
-            start = np.asarray(self.start, dtype=float)
-            if start.ndim != 2 or len(start) != problem.n_points or not np.isfinite(start).all():
-                raise InputError(
-                    f"start of shape {start.shape} must be finite coordinates of the "
-                    f"{problem.n_points} points, one row each, or one of "
-                    f"{', '.join(self.starts)}."
-                )
-            return start
-        if self.start == "data":
-            return leading_columns(X, max(rank, DATA_COLUMNS), seed)
-        if self.start == "random":
-            return random_start(problem, rank, seed=seed)
-        return geodesic_start(problem, rank, seed=seed)
-
-    def _dimension(self) -> int:
-        if self.n_components == "auto":
-            return gap_dimension(self.spectrum_)
-        return int(self.n_components)
-
-    def _usual_rank(self) -> int:
-        """Return the number of columns to begin with where the rank may grow."""
-        return 3 if self.n_components == "auto" else int(self.n_components) + 1
-
-    def _extend(self, X: Any, found: sp.csr_array) -> Array:
-        return self._new_points.predict(X, found)
-
     def _check_parameters(self, labels: PartialLabels) -> None:
         n_components = 1
         if self.n_components != "auto":
@@ -274,17 +238,15 @@ class Unfolder(GraphEmbedder):
             n_components = int(self.n_components)
         if self.rank != "auto":
             check_integer("rank", self.rank, least=n_components, hint=" (n_components), or 'auto'")
-        check_choice("solver", self.solver, SOLVERS)
-        if isinstance(self.start, str):
-            check_choice("start", self.start, self.starts)
-            if self.start in self.starts_on_rows and self.metric == "precomputed":
+        if isinstance(self.init, str):
+            check_choice("init", self.init, self._inits)
+            if self.init == self._init_from_rows and self.metric == "precomputed":
                 raise InputError(
-                    f"start={self.start!r} needs rows, not distances: use start='geodesic'."
+                    f"init={self.init!r} needs rows, not distances: use init='geodesic'."
                 )
+        check_choice("solver", getattr(self, "solver", "lowrank"), SOLVERS)
         check_real("tol", self.tol, above=0, below=1, hint=", such as 1e-3")
         check_integer("max_iter", self.max_iter, least=1)
-        if self.max_time is not None:
-            check_real("max_time", self.max_time, above=0, hint=" (seconds), or None")
 
 
 def furthest_spread(graph: NeighborGraph) -> Spread:
@@ -297,12 +259,8 @@ def furthest_spread(graph: NeighborGraph) -> Spread:
 def gap_dimension(spectrum: NDArray[np.float64]) -> int:
     """Return the number of eigenvalues before the largest ratio of one to the next.
 
-    Only numbers count that hold 99 % of the sum.
-
-    Parameters
-    ----------
-    spectrum : ndarray of shape (n,)
-        Nonnegative, descending.
+    Only numbers of eigenvalues that hold 99 % of the sum count. The spectrum is nonnegative and
+    descending.
     """
     if len(spectrum) == 0 or spectrum[0] <= 0:
         return 1
@@ -313,25 +271,14 @@ def gap_dimension(spectrum: NDArray[np.float64]) -> int:
 
 
 def leading_columns(X: Any, n_columns: int, seed: int) -> Array:
-    """Return the rows, by their principal components where they have many features."""
+    """Return the rows, reduced to principal components if they have more features."""
     if X.shape[1] <= n_columns:
         return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
-    n_columns = min(n_columns, X.shape[0])
     reduce = TruncatedSVD if sp.issparse(X) else PCA
-    return np.asarray(reduce(n_columns, random_state=seed).fit_transform(X))
+    return np.asarray(reduce(min(n_columns, X.shape[0]), random_state=seed).fit_transform(X))
 
 
-def _advice(certificate: UnfoldingCertificate) -> str:
-    ways = {
-        "iterations": "raise max_iter, or tol",
-        "time": "raise max_time, or tol",
-        "standstill": "raise rank or n_neighbors, or tol; in few dimensions no map may exist",
-        "tolerance": "raise rank, or tol",
-    }
-    return f"The unfolding is {certificate} To go on: {ways[certificate.stopped_by]}."
-
-
-def _columns(rounds: Sequence[Round], problem: DistanceProblem) -> History:
+def _as_history(rounds: Sequence[Round], problem: DistanceProblem) -> History:
     """Return ``history_`` from rounds, which count in units of the median edge length."""
     _, unit = problem.without_zero_edges().problem.scaled()
     return {

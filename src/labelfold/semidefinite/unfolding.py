@@ -1,8 +1,15 @@
-"""Maximum variance unfolding and maximum furthest neighbour unfolding (ISM section 2)."""
+"""Maximum variance unfolding and maximum furthest neighbor unfolding (ISM section 2)."""
 
 from __future__ import annotations
 
+import inspect
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
 from labelfold.graph import NeighborGraph
+from labelfold.graph.local_pairs import local_pairs
 from labelfold.methods import Declaration, declare
 from labelfold.semidefinite.unfolder import Unfolder, furthest_spread
 from labelfold.solvers.lowrank.distances import Spread
@@ -25,41 +32,37 @@ __all__ = ["FurthestNeighborUnfolding", "MaximumVarianceUnfolding"]
     )
 )
 class MaximumVarianceUnfolding(Unfolder):
-    """Maximum variance unfolding: neighbours keep their distances, all else moves apart.
+    """Maximum variance unfolding: neighbors keep their distances, all other rows move apart.
 
     Parameters
     ----------
     n_components : int or "auto", default=2
-        Dimension of the map; "auto" takes the dimensions before the widest gap of the spectrum
-        that hold 99 % of the variance.
-    n_neighbors : int, default=5
-        Neighbours of every point whose distances are kept; where either end counts the other.
-    metric : str or callable, default="euclidean"
-        "euclidean", "cosine" (rows at unit length), "precomputed" (a sparse matrix of neighbour
-        distances as ``KNeighborsTransformer(mode="distance")`` makes it), or any metric of
-        scikit-learn; not all distances can be kept by points in space.
+        Dimension of the embedding; "auto" takes the dimensions before the widest gap of the
+        spectrum that hold 99 % of the variance.
     local_angles : bool, default=False
-        Keep the distances between the neighbours of every point too, and with them the angles.
+        Also keep the distances between the neighbors of every point, and with them the angles.
+    n_neighbors : int, default=5
+        Neighbors of every point; a distance is kept if either point is a neighbor of the other.
+    metric : str or callable, default="euclidean"
+        "euclidean", "cosine" (rows at unit length), "precomputed" (a sparse matrix of neighbor
+        distances as ``KNeighborsTransformer(mode="distance")`` returns it), or any metric of
+        scikit-learn; points in space cannot keep all distances.
+    solver : {"lowrank", "conic"}, default="lowrank"
+        "conic" solves the convex program, for up to 400 rows, and raises an error for more; it
+        ignores ``init`` and ``max_iter``.
     rank : int or "auto", default="auto"
         Columns of the Gram matrix's factor, at least ``n_components``. Few are quicker, but may
-        not suffice: a roll of 1,500 points can't be kept in 2, and hardly in 3. "auto" adds
+        not be enough: a roll of 1,500 rows can't be kept in 2, and hardly in 3. "auto" adds
         columns while they are used.
-    solver : {"lowrank", "conic"}, default="lowrank"
-        "conic" solves the convex program, for up to 400 points, and refuses more; it has no use
-        for ``start``, ``max_iter`` and ``max_time``.
-    start : str or ndarray of shape (n_samples, any), default="auto"
-        Where the low-rank solver begins: "data", "geodesic" (as Isomap; "auto" takes it), "random",
+    init : str or ndarray of shape (n_samples, any), default="auto"
+        Start of the low-rank solver: "data", "geodesic" (as Isomap; "auto" takes it), "random",
         or coordinates such as an earlier ``gram_factor_``.
     tol : float, default=1e-3
         Relative error of squared distances that is allowed, as root mean square and as median.
     max_iter : int, default=20_000
-        Steps of the low-rank solver.
-    max_time : float, default=None
-        Seconds after which its rounds stop; the best map so far is kept, with a warning.
-    neighbor_search : {"auto", "exact", "approximate"}, default="auto"
-        "auto" is exact while that is quick; ``graph_.search`` tells the recall.
+        Steps of the low-rank solver; after them the best embedding so far is kept, with a warning.
     random_state : int, RandomState instance or None, default=None
-        Fixes the noise that revives dimensions, and what else is drawn.
+        Seed of the noise that revives dimensions, of starts and searches; None is a fixed seed.
     n_jobs : int, default=None
         Bound on the number of threads; None leaves it to the libraries.
     verbose : int, default=0
@@ -68,45 +71,45 @@ class MaximumVarianceUnfolding(Unfolder):
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        The map: leading eigenvectors of K times the roots of their eigenvalues.
+        Coordinates of the rows: leading eigenvectors of K times the roots of their eigenvalues.
     gram_factor_ : ndarray of shape (n_samples, rank)
         R with K = R R^T, along principal axes.
     spectrum_ : ndarray of shape (rank,)
         Eigenvalues of K, descending: those that stand out are the dimensions of the data.
     certificate_ : UnfoldingCertificate
-        How well ``gram_factor_`` keeps distances, the objective, and a bound that no map exceeds.
+        How well ``gram_factor_`` keeps distances, the objective, and an upper bound on it.
     history_ : dict of ndarray of shape (n_rounds,), or None
-        How the low-rank solve went: steps ``n_iter`` and ``seconds`` so far, ``rank``,
+        Course of the low-rank solve: steps ``n_iter`` and ``seconds`` so far, ``rank``,
         ``objective`` and distance ``error`` at the end of every round. None for
         ``solver="conic"``.
     extension_ : KernelRegression or LocalAverage
-        The map for new points, with its error on left-out rows; fitted when first asked for.
+        The extension to new rows, with its error on left-out rows; fitted on first use.
     graph_ : NeighborGraph
-        The graph, with bridges where it was not connected.
+        The graph, with bridges if it was not connected.
     n_components_, n_iter_ : int
-        Dimension of the map, and steps of the solver.
+        Dimension of the embedding, and steps of the solver.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has string names.
+        Names of the features, if X has string names.
 
     See Also
     --------
-    FurthestNeighborUnfolding : Pulls every point away from its furthest one only.
+    FurthestNeighborUnfolding : Moves every row away from its furthest one only.
 
     Notes
     -----
-    Maximises ``trace(K)`` over positive semidefinite, centred K subject to ``K_ii - 2 K_ij + K_jj =
-    |x_i - x_j|^2`` for neighbours (ISM eq. 1; also known as semidefinite embedding). The low-rank
-    solver works on ``K = R R^T`` (ISM eq. 4) at a cost of O(n k rank) a step, without any n x n
-    array. The problem in R is not convex: ``certificate_.gap`` tells how far from the best map of
-    any rank the result can be at most.
+    Maximizes ``trace(K)`` over positive semidefinite, centered K subject to
+    ``K_ii - 2 K_ij + K_jj = |x_i - x_j|^2`` for neighbors (ISM eq. 1; also known as
+    semidefinite embedding). The low-rank solver works on ``K = R R^T`` (ISM eq. 4) at a cost of
+    O(n k rank) per step, without any n x n array. The problem in R is not convex:
+    ``certificate_.gap`` bounds how far the result is from the best embedding of any rank.
 
-    A graph in several pieces would have no best map, as pieces can be moved apart without end:
-    they are joined by their shortest bridges, with a warning.
+    A graph of several components has no best embedding, as components can move apart without end:
+    their shortest bridges are added, with a warning.
 
-    Equal rows become one point. New points go through kernel regression onto the embedding (the
-    nonlinear regression of SSDE), or through a local average where the metric has no kernel.
+    Equal rows become one point. New rows go through kernel regression onto the embedding (the
+    nonlinear regression of SSDE), or through a local average if the metric has no kernel.
 
     References
     ----------
@@ -125,8 +128,37 @@ class MaximumVarianceUnfolding(Unfolder):
     True
     """
 
-    def _spread(self, graph: NeighborGraph) -> Spread:
-        return Spread(variance=1.0)
+    def __init__(
+        self,
+        n_components: int | str = 2,
+        *,
+        local_angles: bool = False,
+        n_neighbors: int = 5,
+        metric: Any = "euclidean",
+        solver: str = "lowrank",
+        rank: int | str = "auto",
+        init: Any = "auto",
+        tol: float = 1e-3,
+        max_iter: int = 20_000,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.local_angles = local_angles
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.solver = solver
+        self.rank = rank
+        self.init = init
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _edges(self, graph: NeighborGraph) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        return local_pairs(graph) if self.local_angles else super()._edges(graph)
 
 
 @declare(
@@ -143,85 +175,24 @@ class MaximumVarianceUnfolding(Unfolder):
         examples=({"n_components": 1, "rank": 3, "local_angles": True, "max_iter": 300},),
     )
 )
-class FurthestNeighborUnfolding(Unfolder):
-    """Maximum furthest neighbour unfolding: points part from those furthest away.
+class FurthestNeighborUnfolding(MaximumVarianceUnfolding):
+    """Maximum furthest neighbor unfolding: rows move away from those furthest from them.
 
-    Parameters
-    ----------
-    n_components : int or "auto", default=2
-        Dimension of the map; "auto" takes the dimensions before the widest gap of the spectrum
-        that hold 99 % of the variance.
-    n_neighbors : int, default=5
-        Neighbours of every point whose distances are kept; where either end counts the other.
-    metric : str or callable, default="euclidean"
-        "euclidean", "cosine" (rows at unit length), "precomputed" (a sparse matrix of neighbour
-        distances as ``KNeighborsTransformer(mode="distance")`` makes it), or any metric of
-        scikit-learn; not all distances can be kept by points in space.
-    local_angles : bool, default=False
-        Keep the distances between the neighbours of every point too, and with them the angles.
-    rank : int or "auto", default="auto"
-        Columns of the Gram matrix's factor, at least ``n_components``. Few are quicker, but may
-        not suffice: a roll of 1,500 points can't be kept in 2, and hardly in 3. "auto" adds
-        columns while they are used.
-    solver : {"lowrank", "conic"}, default="lowrank"
-        "conic" solves the convex program, for up to 400 points, and refuses more; it has no use
-        for ``start``, ``max_iter`` and ``max_time``.
-    start : str or ndarray of shape (n_samples, any), default="auto"
-        Where the low-rank solver begins: "data", "geodesic" (as Isomap; "auto" takes it), "random",
-        or coordinates such as an earlier ``gram_factor_``.
-    tol : float, default=1e-3
-        Relative error of squared distances that is allowed, as root mean square and as median.
-    max_iter : int, default=20_000
-        Steps of the low-rank solver.
-    max_time : float, default=None
-        Seconds after which its rounds stop; the best map so far is kept, with a warning.
-    neighbor_search : {"auto", "exact", "approximate"}, default="auto"
-        "auto" is exact while that is quick; ``graph_.search`` tells the recall.
-    random_state : int, RandomState instance or None, default=None
-        Fixes the noise that revives dimensions, and what else is drawn.
-    n_jobs : int, default=None
-        Bound on the number of threads; None leaves it to the libraries.
-    verbose : int, default=0
-        1 shows progress on stderr: objective and distance error.
-
-    Attributes
-    ----------
-    embedding_ : ndarray of shape (n_samples, n_components)
-        The map: leading eigenvectors of K times the roots of their eigenvalues.
-    gram_factor_ : ndarray of shape (n_samples, rank)
-        R with K = R R^T, along principal axes.
-    spectrum_ : ndarray of shape (rank,)
-        Eigenvalues of K, descending: those that stand out are the dimensions of the data.
-    certificate_ : UnfoldingCertificate
-        How well ``gram_factor_`` keeps distances, the objective, and a bound that no map exceeds.
-    history_ : dict of ndarray of shape (n_rounds,), or None
-        How the low-rank solve went: steps ``n_iter`` and ``seconds`` so far, ``rank``,
-        ``objective`` and distance ``error`` at the end of every round. None for
-        ``solver="conic"``.
-    extension_ : KernelRegression or LocalAverage
-        The map for new points, with its error on left-out rows; fitted when first asked for.
-    graph_ : NeighborGraph
-        The graph, with bridges where it was not connected.
-    n_components_, n_iter_ : int
-        Dimension of the map, and steps of the solver.
-    n_features_in_ : int
-        Number of features seen in fit.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has string names.
+    Parameters and attributes are those of MaximumVarianceUnfolding.
 
     See Also
     --------
-    MaximumVarianceUnfolding : Moves all points apart.
+    MaximumVarianceUnfolding : Moves all rows apart.
 
     Notes
     -----
-    Maximises ``sum_i |r_i - r_f(i)|^2`` subject to the constraints of maximum variance unfolding,
-    where f(i) is the point furthest from i among the data (ISM section 2). The furthest points are
-    found exactly. Solver, certificate and new points are those of
+    Maximizes ``sum_i |r_i - r_f(i)|^2`` subject to the constraints of maximum variance unfolding,
+    where f(i) is the row furthest from i in the data (ISM section 2). The furthest rows are
+    found exactly. Solver, certificate and extension are those of
     :class:`MaximumVarianceUnfolding`.
 
-    Where one point is furthest from all others of a part, only that point pulls: without a pull of
-    their own, points in between may lie anywhere their neighbours let them.
+    If one row is furthest from all others of a region, only that row pulls: without a pull of
+    their own, rows in between may lie anywhere their neighbors allow.
 
     References
     ----------
@@ -240,3 +211,11 @@ class FurthestNeighborUnfolding(Unfolder):
 
     def _spread(self, graph: NeighborGraph) -> Spread:
         return furthest_spread(graph)
+
+
+# Written once, in the parent's docstring; help and documentation show them in both.
+_shared = (inspect.getdoc(MaximumVarianceUnfolding) or "").partition("Parameters\n")
+FurthestNeighborUnfolding.__doc__ = (inspect.getdoc(FurthestNeighborUnfolding) or "").replace(
+    "Parameters and attributes are those of MaximumVarianceUnfolding.",
+    (_shared[1] + _shared[2].partition("See Also\n")[0]).rstrip(),
+)

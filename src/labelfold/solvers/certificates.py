@@ -1,14 +1,14 @@
-"""How good a solve is, as numbers, a flag and a sentence."""
+"""Certificates: how good a solve is, as numbers, a flag and a sentence."""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from labelfold.exceptions import warn_user
 from labelfold.methods import stored
 
 __all__ = [
@@ -20,8 +20,8 @@ __all__ = [
     "warn_unless_ok",
 ]
 
-FINEST = 1e-12  # tolerance that is asked of a residual anywhere
-FRAGILE = 0.1  # |1 - lambda| below which the extension to new points divides by next to nothing
+FINEST = 1e-12  # smallest tolerance of a residual
+FRAGILE = 0.1  # |1 - lambda| below which the extension to new rows divides by almost 0
 
 
 @stored
@@ -34,17 +34,17 @@ class EigenCertificate:
     solver : str
         "dense", "arpack" or "chebyshev".
     residuals : ndarray of shape (n_pairs,)
-        ``|B u - mu u|`` of every pair on the operator that was solved, whose spectrum lies in
-        [-1, 1], for u of length 1: an eigenvalue is no farther from mu than this.
+        ``|B u - mu u|`` of every pair, for u of length 1 and the operator that was solved, whose
+        spectrum lies in [-1, 1]: an eigenvalue is no farther from mu than this.
     tolerances : ndarray of shape (n_pairs,)
-        What the residuals had to reach: what was asked for, or a part of 1 - mu where that is
-        less, since below it a pair would not be told from its neighbours.
+        What the residuals had to reach: the given tolerance, or 1 % of 1 - mu if that is less, to
+        distinguish a pair from its neighbors.
     orthogonality : float
         Largest entry of ``|U^T U - I|``, and of U against known null vectors.
     n_products : int
-        Number of products with the graph's weights; 0 for the dense solver.
+        Number of products with the adjacency matrix; 0 for the dense solver.
     fragile : tuple of int
-        Coordinates with ``|1 - lambda| < 0.1``, which extend badly to new points.
+        Coordinates with ``|1 - lambda| < 0.1``, which extend badly to new rows.
     """
 
     solver: str
@@ -61,16 +61,16 @@ class EigenCertificate:
 
     @property
     def tol(self) -> float:
-        """The least of the tolerances."""
+        """The smallest tolerance."""
         return float(np.min(self.tolerances, initial=np.inf))
 
     @property
     def ok(self) -> bool:
-        """Whether residuals and orthogonality are as asked."""
+        """Whether residuals and orthogonality are within tolerance."""
         return bool(np.all(self.residuals <= self.tolerances)) and self.orthogonality <= 1e-8
 
     def first(self, n_pairs: int) -> EigenCertificate:
-        """Return the certificate of the first pairs alone."""
+        """Return the certificate of the first pairs."""
         return replace(
             self, residuals=self.residuals[:n_pairs], tolerances=self.tolerances[:n_pairs]
         )
@@ -87,27 +87,26 @@ class EigenCertificate:
         if self.n_products:
             text += f", {self.n_products} products"
         if self.fragile:
-            text += f"; coordinates {list(self.fragile)} extend badly to new points"
+            text += f"; coordinates {list(self.fragile)} extend badly to new rows"
         return text + "."
 
 
 def warn_unless_ok(certificate: EigenCertificate) -> None:
-    """Warn with the certificate's numbers where it is not ok."""
+    """Warn with the certificate's numbers if it is not ok."""
     if not certificate.ok:
-        warnings.warn(f"Eigenpairs {certificate}", ConvergenceWarning, stacklevel=4)
+        warn_user(f"Eigenpairs {certificate}", ConvergenceWarning)
 
 
 def fragile_coordinates(eigenvalues: NDArray[np.float64]) -> tuple[int, ...]:
-    """Return the coordinates whose extension divides by next to nothing."""
+    """Return the coordinates whose extension divides by almost 0."""
     return tuple(int(c) for c in np.flatnonzero(np.abs(1 - eigenvalues) < FRAGILE))
 
 
 def pair_tolerances(mu: NDArray[np.float64], tol: float) -> NDArray[np.float64]:
-    """Return what the residual of each pair must reach, for mu at the top of [-1, 1].
+    """Return the tolerance of each pair's residual, for mu at the top of [-1, 1].
 
-    On long thin graphs the smallest eigenvalues 1 - mu are themselves no larger than the
-    tolerance, and any mixture of the first vectors would pass: there the residual must be a part
-    of the eigenvalue.
+    On long thin graphs the smallest eigenvalues 1 - mu are below ``tol`` themselves, and any
+    mixture of the first vectors would pass; so the residual must be 1 % of the eigenvalue.
     """
     return np.clip((1 - mu) / 100, min(tol, FINEST), tol)
 
@@ -115,17 +114,17 @@ def pair_tolerances(mu: NDArray[np.float64], tol: float) -> NDArray[np.float64]:
 @stored
 @dataclass(frozen=True)
 class DistanceErrors:
-    """Relative errors of the distances that had to be kept.
+    """Relative errors of the distances to keep.
 
-    A cap errs only where exceeded. Caps, which may be far longer, are measured apart from edges;
-    the larger error counts.
+    A cap, which a distance may not exceed, counts only if exceeded. Edges and caps, which may be
+    far longer, are measured separately; each error is the larger of the two.
 
     Parameters
     ----------
     rms_squared : float
-        ``sqrt(sum (q - d)^2 / sum d^2)`` for squared distances q that ought to be d.
+        ``sqrt(sum (q - d)^2 / sum d^2)`` for squared distances q that should be d.
     median_squared : float
-        Median of ``|q - d| / d``: what most edges err by, however long the longest is.
+        Median of ``|q - d| / d``, which does not depend on the longest edges.
     largest_squared : float
         Largest ``|q - d| / d``.
     rms : float
@@ -142,7 +141,7 @@ class DistanceErrors:
 
     @property
     def decisive(self) -> float:
-        """The larger of ``rms_squared`` and ``median_squared``: what tolerances are about.
+        """The larger of ``rms_squared`` and ``median_squared``, which tolerances apply to.
 
         One long edge can make the mean small while all others are wrong.
         """
@@ -161,21 +160,21 @@ class UnfoldingCertificate:
     errors : DistanceErrors
         How well distances are kept.
     objective : float
-        <C, K> of the map, in squared units of the data.
+        <C, K> of the embedding, in squared units of the data.
     bound : float
-        What no Gram matrix that keeps all distances can exceed, from dual multipliers. Below 0 it
-        proves that there is none.
+        Upper bound on the objective of any Gram matrix that keeps all distances, from dual
+        multipliers. A negative bound proves that there is none.
     slack : float
-        What the violated distances may have bought: the multipliers' y . (q - d), scaled as in the
-        bound. A map that errs can pass the bound by it.
+        What violated distances may have added to the objective: y . (q - d) for the multipliers y
+        of the bound. An embedding with errors can exceed the bound by this much.
     rank : int
-        Columns of the Gram matrix's factor.
+        Number of columns of the Gram matrix's factor.
     n_iter : int
-        Steps of the solver.
+        Number of steps of the solver.
     tol : float
         What ``errors.decisive`` had to reach.
-    stopped_by : str
-        What ended the work: "tolerance", "iterations", "time" or "standstill".
+    stopped_by : {"tolerance", "iterations", "standstill"}
+        Why the solver stopped.
     """
 
     solver: str
@@ -190,11 +189,11 @@ class UnfoldingCertificate:
 
     @property
     def gap(self) -> float:
-        """(bound + slack - objective) / objective: at most so much is left to gain.
+        """(bound + slack - objective) / objective: the most that is left to gain.
 
-        On a connected graph strong duality holds, so that the gap of exact solutions is 0. Where
-        four or more points are all joined, no Gram matrix of lower rank is near that keeps their
-        distances: multipliers grow without limit as accuracy does, and the bound lags behind.
+        On a connected graph strong duality holds, so that the gap of exact solutions is 0. If four
+        or more points are all connected to each other, multipliers grow without limit as the
+        accuracy does, and the bound lags behind.
         """
         if self.objective <= 0:
             return 0.0 if self.bound <= 0 else np.inf
@@ -202,7 +201,7 @@ class UnfoldingCertificate:
 
     @property
     def ok(self) -> bool:
-        """Whether distances are kept as asked, and the solver came to rest."""
+        """Whether distances are kept within ``tol`` and the solver converged."""
         return self.errors.decisive <= self.tol and self.stopped_by == "tolerance"
 
     @property
@@ -210,16 +209,16 @@ class UnfoldingCertificate:
         """The certificate in a word or two."""
         if self.stopped_by != "tolerance":
             return f"NOT converged (stopped by {self.stopped_by})"
-        return "ok" if self.ok else "NOT isometric (more dimensions would be)"
+        return "ok" if self.ok else "NOT isometric (more dimensions may help)"
 
     def __str__(self) -> str:
         e = self.errors
-        bound = f"no map exceeds {self.bound:.6g}"
+        bound = f"no embedding exceeds {self.bound:.6g}"
         if self.slack > 0:
-            bound += f" (with such errors {self.bound + self.slack:.6g})"
+            bound += f" ({self.bound + self.slack:.6g} with such errors)"
         bound += f", gap {self.gap:.1%}"
         if self.bound < 0:
-            bound = "no map keeps these distances, as a negative dual bound proves"
+            bound = "no embedding keeps these distances, as a negative dual bound proves"
         return (
             f"{self.verdict}: squared distances kept to {e.rms_squared:.1e} (rms, asked "
             f"{self.tol:.0e}) and {e.largest_squared:.1e} (worst edge), distances to {e.rms:.1e} "

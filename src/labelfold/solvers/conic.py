@@ -1,21 +1,20 @@
-"""The distance problem over Gram matrices: convex, so its optimum is the one others are held to.
+"""The distance problem over Gram matrices: convex, so its optimum is a reference for others.
 
-    maximise <C, K>     subject to  K psd, K 1 = 0, K_ii + K_jj - 2 K_ij = d_e  (a cap: <= d_e)
-    minimise y.d        subject to  L(y) - C psd on the complement of 1, y >= 0 on caps
+    maximize <C, K>     subject to  K psd, K 1 = 0, K_ii + K_jj - 2 K_ij = d_e  (a cap: <= d_e)
+    minimize y.d        subject to  L(y) - C psd on the complement of 1, y >= 0 on caps
 
-with L(y) = sum_e y_e (e_i - e_j) (e_i - e_j)^T. Any y that fits bounds every K that fits, and the
-two optima are equal where edges and caps join all points. Both are solved at once by an interior
-point method. Every edge is a matrix of rank one, f_e f_e^T, so that the linear system of a step is
-an entrywise product, (F K F^T) * (F S^-1 F^T) for S = L(y) - C and f_e the rows of F.
+with L(y) = sum_e y_e (e_i - e_j) (e_i - e_j)^T. Any feasible y bounds every feasible K, and the two
+optima are equal if edges and caps connect all points. Both are solved together by an interior point
+method. Every edge is a matrix of rank one, f_e f_e^T, so the linear system of a step is an
+entrywise product, (F K F^T) * (F S^-1 F^T) for S = L(y) - C and f_e the rows of F.
 
-Edges may leave no interior: five points that are all neighbours of one another, and lie in space,
-have R^T u = 0 for some u whatever R is, and multipliers grow beyond bounds. K = V Z V^T with V
-orthogonal to all such u has its interior back.
+Edges may leave no interior: five points in space that are all neighbors of one another have
+R^T u = 0 for some u and every R, and multipliers grow without bound. K = V Z V^T with V orthogonal
+to all such u has an interior again.
 """
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -24,7 +23,7 @@ from scipy.linalg import cho_factor, cho_solve, cholesky, eigh, null_space, solv
 from scipy.linalg.lapack import dpstrf
 from sklearn.exceptions import ConvergenceWarning
 
-from labelfold.exceptions import InputError
+from labelfold.exceptions import InputError, warn_user
 from labelfold.progress import Progress, report_nothing
 from labelfold.solvers.lowrank.distances import DistanceProblem, edge_laplacian
 from labelfold.threads import limit_threads
@@ -34,53 +33,34 @@ __all__ = ["LARGEST", "LARGEST_EDGES", "ConicSolution", "solve_conic"]
 Array = NDArray[np.float64]
 Pairs = NDArray[np.intp]
 
-# Sizes for which it can be trusted, see solve_conic.
-LARGEST, LARGEST_EDGES = 400, 3000  # points, edges and caps
+# Largest sizes that can be trusted, see solve_conic.
+LARGEST, LARGEST_EDGES = 400, 3000  # points; edges and caps
 N_STEPS = 100  # interior point steps at most
-PATIENCE = 8  # steps without any gain after which rounding has the upper hand
-TO_BOUNDARY = 0.9  # part of the way to the cone's boundary that a step goes
+PATIENCE = 8  # steps without progress after which rounding errors dominate
+TO_BOUNDARY = 0.9  # share of the way to the cone's boundary that a step goes
 DEPENDENT = 1e-10  # squared sine below which an edge follows from others
-FLAT = 1e-12  # relative eigenvalue of a clique's Gram matrix that is taken for 0
+FLAT = 1e-12  # relative eigenvalue of a clique's Gram matrix that counts as 0
 CONTRADICTION = 1e-6  # relative excess of a length over what the others allow
-NO_MAP = "squares are not the distances of any points: "
+NOT_DISTANCES = "squares are not the squared distances of any points: "
 
 
 @dataclass(frozen=True, eq=False)
 class ConicSolution:
-    """A Gram matrix, multipliers, and how far apart their values are.
+    """A Gram matrix, multipliers, and how far apart their values are."""
 
-    Parameters
-    ----------
-    factor : ndarray of shape (n_points, rank)
-        R with R R^T = K: principal coordinates, longest first, the largest entry of each positive.
-    multipliers : ndarray of shape (n_edges,)
-        y; nonnegative on caps.
-    dependencies : ndarray of shape (n_dependencies, n_points)
-        Rows u with R^T u = 0 for every R that keeps the distances. L(y) - C is positive
-        semidefinite on what is orthogonal to them and to 1.
-    value : float
-        <C, K>.
-    bound : float
-        What <C, K> is at most for any K that keeps the distances: y.d, plus the largest trace of
-        such a K times whatever L(y) - C lacks of being positive semidefinite.
-    gap : float
-        (bound - value) / value. Negative only as far as K violates its edges.
-    violation : float
-        Largest violation of an edge or cap, in units of the mean of d.
-    status : {"optimal", "stalled"}
-        Whether gap and violation are as asked.
-    n_iter : int
-        Number of interior point steps.
-    """
-
+    # R with R R^T = K: principal coordinates, longest first, the largest entry of each positive.
     factor: Array = field(repr=False)
-    multipliers: Array = field(repr=False)
+    multipliers: Array = field(repr=False)  # y; nonnegative on caps
+    # Rows u with R^T u = 0 for every R that keeps the distances. L(y) - C is positive semidefinite
+    # on the complement of these and of 1.
     dependencies: Array = field(repr=False)
-    value: float
+    value: float  # <C, K>
+    # Upper bound on <C, K> for any K that keeps the distances: y.d, plus the largest trace of such
+    # a K times what L(y) - C lacks of being positive semidefinite.
     bound: float
-    gap: float
-    violation: float
-    status: str
+    gap: float  # (bound - value) / value; negative only as far as K violates its edges
+    violation: float  # largest of an edge or cap, in units of the median of d
+    status: str  # "optimal" if gap and violation are within tol, else "stalled"
     n_iter: int
 
     @property
@@ -97,37 +77,32 @@ def solve_conic(
     Parameters
     ----------
     problem : DistanceProblem
-        Up to 400 points and 3,000 edges and caps, which join all points. Sides are about R, and not
-        taken.
+        Up to 400 points, connected by up to 3,000 edges and caps, without sides, which are about R.
     tol : float, default=1e-7
-        Goal for gap and violation. Where edges leave K no interior, rounding may end the steps
-        first, and a ``ConvergenceWarning`` says where.
-    progress : callable, default=report_nothing
-        Told of every step.
-
-    Returns
-    -------
-    ConicSolution
+        Goal for gap and violation. If edges leave K no interior, rounding may end the iteration
+        first; a ``ConvergenceWarning`` then gives the numbers.
+    progress : Progress, default=report_nothing
+        Called at every step.
 
     Raises
     ------
     InputError
-        If the problem is too large, has sides, nothing to maximize or no bound, or if no K keeps
-        the distances.
+        If the problem is too large, has sides, has nothing to maximize or no bound, or if no K
+        keeps the distances.
 
     Notes
     -----
-    A step costs O(m^3 + m^2 n + n^3) for m edges and caps, memory O(m^2). For which sizes it can be
+    A step costs O(m^3 + m^2 n + n^3) for m edges and caps, memory O(m^2). Which sizes can be
     trusted was measured on neighbor graphs of a Swiss roll and of images of digits:
 
-    - up to 400 points with up to 5 neighbors each, gap and violation stay below 5e-4, in 10
-      seconds; below 6e-5 for up to 100 points. Images end at 1e-8 with any number of neighbors.
-    - with 6 to 8 neighbors on a sheet, more is rigid than single cliques, and from about 100 points
-      on one solve in ten ends with a gap of 0.1 % to 16 %, often negative: ``status`` is "stalled",
-      and the certificate of an estimator is not ok. Take the value for the optimum where the gap is
-      small, and use the low-rank solver elsewhere.
-    - beyond 400 points or 3,000 edges rounding and time (a minute and more) get the better of it:
-      refused.
+    - Up to 100 points with up to 5 neighbors each, gap and violation stay below 6e-5; up to 400
+      points below 5e-4, in 10 seconds. Images end at 1e-8 with any number of neighbors.
+    - With 6 to 8 neighbors on a sheet, larger parts than single cliques are rigid. From about 100
+      points on, one solve in ten ends with a gap of 0.1 % to 16 %, often negative: ``status`` is
+      "stalled", and the certificate of an estimator is not ok. Trust the value only if the gap is
+      small; otherwise use the low-rank solver.
+    - Above 400 points or 3,000 edges, rounding errors dominate and a solve takes a minute or more:
+      such problems raise ``InputError``.
     """
     _check(problem)
     n = problem.n_points
@@ -138,21 +113,20 @@ def solve_conic(
     U = _dependencies(scaled)
     V = null_space(np.vstack([np.ones(n), U]), rcond=1e-9)
     C = V.T @ scaled.spread.matrix(n) @ V
-    weight = float(np.linalg.norm(C, 2)) if C.size else 0.0
-    weight = weight or 1.0
-    with limit_threads(1, user_api="blas"):  # two made it four times slower at 200 points
+    weight = (float(np.linalg.norm(C, 2)) if C.size else 0.0) or 1.0
+    with limit_threads(1, user_api="blas"):  # two are four times slower at 200 points
         Z, y, n_iter = _interior_point(scaled, V, C / weight, largest_trace, tol, progress)
 
     L = edge_laplacian(n, scaled.edges, y)
     S = V.T @ L @ V - C / weight
-    # No eigenvalue is known better than to the rounding of L, whose entries reach 1e7 on rigid
-    # graphs: without this allowance the bound could fall below a map that keeps all distances.
+    # Eigenvalues are only accurate to the rounding of L, whose entries reach 1e7 on rigid graphs:
+    # without this allowance the bound could be too low.
     rounding = np.finfo(np.float64).eps * float(abs(L).sum(axis=0).max())
     least = np.min(np.linalg.eigvalsh(S), initial=0.0) - rounding
     bound = float(y @ scaled.squares - largest_trace * least)
     if bound < -CONTRADICTION * np.abs(y) @ scaled.squares:
         raise InputError(
-            f"{NO_MAP}they contradict each other. Check them, or make some edges caps."
+            f"{NOT_DISTANCES}they contradict each other. Check them, or turn some edges into caps."
         )
     R = _principal(V @ Z @ V.T, tol / 10)
     value = scaled.spread.value(R) / weight
@@ -160,11 +134,11 @@ def solve_conic(
     violation = float(np.max(np.abs(scaled.violations(R)), initial=0.0))
     is_good = abs(gap) <= tol and violation <= tol
     if not is_good:
-        warnings.warn(
+        warn_user(
             f"The conic solver stalled after {n_iter} steps: gap {gap:.1e} between value and "
-            f"bound, edges violated by up to {violation:.1e} of the mean square (asked {tol:.0e}).",
+            f"bound, edges violated by up to {violation:.1e} of the median square (asked "
+            f"{tol:.0e}).",
             ConvergenceWarning,
-            stacklevel=2,
         )
     return ConicSolution(
         factor=unit * R,
@@ -183,39 +157,36 @@ def _check(problem: DistanceProblem) -> None:
     n, m = problem.n_points, len(problem.edges)
     if len(problem.sides):
         raise InputError(
-            'sides are about R, and solver="conic" only knows R R^T: use solver="lowrank".'
+            'solver="conic" works on R R^T and can\'t hold sides of R: use solver="lowrank".'
         )
     for count, what, most in [(n, "points", LARGEST), (m, "edges and caps", LARGEST_EDGES)]:
         if count > most:
             raise InputError(
-                f'{count} {what} are beyond the {most} for which solver="conic" can be trusted: '
-                'use solver="lowrank".'
+                f'solver="conic" can be trusted up to {most} {what}, got {count}: use '
+                'solver="lowrank".'
             )
     if problem.spread.is_zero:
         raise InputError('without a spread there is nothing to maximize: use solver="lowrank".')
-    if problem.n_pieces > 1:
-        raise InputError(
-            f"edges leave {problem.n_pieces} pieces apart, which can be spread without bound: join "
-            "them by edges or caps."
-        )
+    problem.check_bounded()
 
 
 def _shortest_paths(problem: DistanceProblem) -> Array:
-    """Return how far apart edges and caps let any two points be."""
+    """Return the largest distance that edges and caps allow between any two points."""
     n = problem.n_points
     i, j = problem.edges.T
     lengths = np.sqrt(problem.squares)
     paths = np.full((n, n), np.inf)
     np.fill_diagonal(paths, 0)
     np.minimum.at(paths, (np.append(i, j), np.append(j, i)), np.append(lengths, lengths))
-    for k in range(n):  # not SciPy's, for which a small length is no edge
+    for k in range(n):  # not SciPy's, which takes small lengths for missing edges
         np.minimum(paths, paths[:, [k]] + paths[k], out=paths)
     excess = np.where(problem.caps, 0, lengths - paths[i, j])
     if np.max(excess, initial=0.0) > CONTRADICTION * np.max(lengths, initial=0.0):
         e = int(np.argmax(excess))
         raise InputError(
-            f"{NO_MAP}edge ({i[e]}, {j[e]}) is longer than a path between its ends, which has "
-            f"{paths[i[e], j[e]] / lengths[e]:.3g} of its length. Check it, or make it a cap."
+            f"{NOT_DISTANCES}edge ({i[e]}, {j[e]}) is longer than a path between its ends, which "
+            f"has {paths[i[e], j[e]] / lengths[e]:.3g} of its length. Check it, or turn it into a "
+            "cap."
         )
     return paths
 
@@ -223,8 +194,8 @@ def _shortest_paths(problem: DistanceProblem) -> Array:
 def _dependencies(problem: DistanceProblem) -> Array:
     """Return rows u with R^T u = 0 for every R that keeps the distances.
 
-    Edges among points that are all joined to one another give their Gram matrix, and u are its null
-    vectors. One clique is grown around every edge that no clique before it has.
+    Edges among the points of a clique give their Gram matrix, and u are its null vectors. One
+    clique is grown around every edge that is in no clique yet.
     """
     numbers = {
         (min(i, j), max(i, j)): e
@@ -253,8 +224,8 @@ def _dependencies(problem: DistanceProblem) -> Array:
         eigenvalues, vectors = np.linalg.eigh(gram)
         if eigenvalues[0] < -CONTRADICTION * eigenvalues[-1]:
             raise InputError(
-                f"{NO_MAP}those among points {clique} contradict each other. Check them, or make "
-                "some edges caps."
+                f"{NOT_DISTANCES}those among points {clique} contradict each other. Check them, "
+                "or turn some edges into caps."
             )
         for vector in vectors.T[eigenvalues <= FLAT * eigenvalues[-1]]:
             u = np.zeros(problem.n_points)
@@ -306,15 +277,15 @@ def _interior_point(
             sigma = max((ahead / mu) ** 2, 1e-3) if min(a, b) > 0.1 else 0.5
             dZ, dw, dS, dx = newton.direction(sigma * mu, dZ @ dS, dx * dw[caps])
             a, b = _length(Z, dZ, x, dx), _length(S, dS, w[caps], dw[caps])
-        except np.linalg.LinAlgError:  # rounding has taken a matrix out of the cone
+        except np.linalg.LinAlgError:  # rounding made a matrix indefinite
             break
         Z, x, w, S = Z + a * dZ, x + a * dx, w + b * dw, S + b * dS
-    y[kept] = w  # the last one has the least bound, while edges suffer from rounding
+    y[kept] = w  # the last w has the least bound, though the best Z may be an earlier one
     return best[1], y, step
 
 
 class _Newton:
-    """The linear system at a point, for right-hand sides to come."""
+    """The linear system of a step, for several right-hand sides."""
 
     def __init__(
         self, F: Array, caps: Pairs, Z: Array, w: Array, S: Array, x: Array, h: Array, off: Array
@@ -332,12 +303,12 @@ class _Newton:
     def direction(
         self, mu: float, second: Array | float = 0.0, second_x: Array | float = 0.0
     ) -> tuple[Array, Array, Array, Array]:
-        """Return the way to S Z = mu I, less terms of second order that are known."""
+        """Return the step to S Z = mu I, given terms of second order."""
         F, Z = self.F, self.Z
         base = (mu * np.eye(len(Z)) - second - Z @ self.off) @ self.inverse - Z
         base_x = (mu - second_x) / self.w - self.x
         dw, dZ, dx, dL = np.zeros(len(F)), base, base_x, np.zeros_like(Z)
-        for _ in range(2):  # the second time for what rounding, and the added diagonal, did
+        for _ in range(2):  # the second time for rounding and the added diagonal
             miss = np.einsum("ei,ei->e", F @ dZ, F) - self.h
             miss[self.caps] += dx
             dw = dw + self.scale * cho_solve(self.factor, self.scale * miss)
@@ -348,7 +319,7 @@ class _Newton:
 
 
 def _regular_factor(M: Array) -> tuple[Array, bool]:
-    """Return the Cholesky factor of M with as little added to the diagonal as it takes."""
+    """Return the Cholesky factor of M, with as little added to the diagonal as necessary."""
     for added in [1e-15, 1e-13]:
         try:
             return cho_factor(M + added * np.eye(len(M)))
@@ -358,7 +329,7 @@ def _regular_factor(M: Array) -> tuple[Array, bool]:
 
 
 def _length(A: Array, dA: Array, x: Array, dx: Array) -> float:
-    """Return how far to go, at most 1, for A to stay positive definite and x positive."""
+    """Return the step length, at most 1, that keeps A positive definite and x positive."""
     L = cholesky(A, lower=True)
     scaled = solve_triangular(L, solve_triangular(L, dA, lower=True).T, lower=True)
     least = eigh((scaled + scaled.T) / 2, eigvals_only=True, subset_by_index=[0, 0])[0]
@@ -367,22 +338,22 @@ def _length(A: Array, dA: Array, x: Array, dx: Array) -> float:
 
 
 def _independent(F: Array, caps: NDArray[np.bool_]) -> Pairs:
-    """Return edges that imply the others, and all caps; none whose ends are known to be one.
+    """Return edges that imply the others, and all caps; without those whose ends must coincide.
 
-    With edges that follow from others, multipliers would drift to where y.d is lost in rounding.
+    With edges that follow from others, multipliers would drift until y.d is lost in rounding.
     """
     lengths = np.einsum("ei,ei->e", F, F)
-    there = np.flatnonzero(lengths > FLAT)
-    edges = there[~caps[there]]
+    distinct = np.flatnonzero(lengths > FLAT)
+    edges = distinct[~caps[distinct]]
     if not len(edges):
-        return there
+        return distinct
     unit = F[edges] / np.sqrt(lengths[edges])[:, None]
     _, order, rank, _ = dpstrf((unit @ unit.T) ** 2, tol=DEPENDENT)
-    return np.sort(np.concatenate([edges[order[:rank] - 1], there[caps[there]]]))
+    return np.sort(np.concatenate([edges[order[:rank] - 1], distinct[caps[distinct]]]))
 
 
 def _principal(K: Array, least: float) -> Array:
-    """Return R with R R^T = K but for eigenvalues below the least."""
+    """Return R with R R^T = K, without eigenvalues below the least."""
     eigenvalues, vectors = np.linalg.eigh(K)
     keep = np.flatnonzero(eigenvalues > least)[::-1]
     R = vectors[:, keep] * np.sqrt(eigenvalues[keep])

@@ -1,14 +1,14 @@
-"""Every compiled kernel: plain loops here, machine code by numba at first use.
+"""All compiled kernels: plain loops here, machine code by numba at first use.
 
-Kernels are serial and release the interpreter lock. Threads work on different panels of columns,
-or ranges of bars or points, that do not depend on the number of threads: results have the same
-bits for any number of them, and no thread pool outlives a call, which a forked process could not
-survive. numba is imported when the first kernel is wanted, and its code is cached on disk.
+Kernels are serial and release the interpreter lock. Threads work on panels of columns, or ranges of
+bars or points, that do not depend on the number of threads, so results have the same bits for any
+number. No thread pool outlives a call, since a forked process could not use it. numba is imported
+with the first kernel, and its code is cached on disk.
 
 :func:`recurrence_step` serves the eigensolver; the others are passes over the bars of the low-rank
 solver (:mod:`labelfold.solvers.lowrank`). A bar e = (i, j) has a force t and a stiffness s, and
 q = |r_i - r_j|^2. Along R + a P, q goes to q + a b + a^2 c with b = 2 (r_i - r_j).(p_i - p_j) and
-c = |p_i - p_j|^2, and the force to t + s (a b + a^2 c). A rope counts for max(t, 0).
+c = |p_i - p_j|^2, and the force to t + s (a b + a^2 c). A rope has the force max(t, 0).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = [
 
 @cache
 def compiled(kernel: Callable[..., Any]) -> Any:
-    """Return a kernel as machine code, kept on disk between runs where that can be."""
+    """Return a kernel as machine code, cached on disk between runs if possible."""
     import numba
 
     try:
@@ -45,10 +45,9 @@ def compiled(kernel: Callable[..., Any]) -> Any:
 def recurrence_step(
     indptr: Any, indices: Any, data: Any, diagonal: Any, X: Any, Y: Any, a: Any, b: Any, c: Any
 ) -> None:
-    """Overwrite Y by a (S + diag(diagonal)) X + b X + c Y, S in compressed rows; X is not Y.
+    """Overwrite Y with a (S + diag(diagonal)) X + b X + c Y, S in compressed rows; X is not Y.
 
-    SciPy's product holds the interpreter lock, and the additions would each pass over memory once
-    more. Here everything is done while a row is at hand.
+    SciPy's product holds the interpreter lock, and each addition would be another pass over memory.
     """
     n, n_columns = X.shape
     total = np.empty(n_columns, X.dtype)
@@ -68,7 +67,7 @@ def recurrence_step(
 def trace(
     R: Any, P: Any, ends: Any, t: Any, s: Any, b: Any, c: Any, sums: Any, first: int, last: int
 ) -> None:
-    """Fill in b and c of a range, and in sums the slopes of its energy as a polynomial in a.
+    """Fill in b and c of a range, and in sums the coefficients of its energy as a polynomial in a.
 
     The energy of a bar is t^2 / (2 s), which changes by t x + s x^2 / 2 for x = a b + a^2 c.
     """
@@ -145,7 +144,7 @@ def rope_slope(t: Any, s: Any, b: Any, c: Any, a: float, first: int, last: int) 
 
 
 def recall(S: Any, Y: Any, rho: Any, order: Any, q: Any, shares: Any) -> None:
-    """First loop of L-BFGS: take the remembered steps out of q, the latest first."""
+    """First loop of L-BFGS: take the remembered steps out of q, latest first."""
     for x in range(len(order) - 1, -1, -1):
         m = order[x]
         share = 0.0
@@ -158,7 +157,7 @@ def recall(S: Any, Y: Any, rho: Any, order: Any, q: Any, shares: Any) -> None:
 
 
 def restore(S: Any, Y: Any, rho: Any, order: Any, q: Any, shares: Any) -> None:
-    """Second loop of L-BFGS: put the remembered steps back, the earliest first."""
+    """Second loop of L-BFGS: put the remembered steps back, earliest first."""
     for x in range(len(order)):
         m = order[x]
         share = 0.0

@@ -1,4 +1,4 @@
-"""Maps and bases made of eigenvectors of a graph."""
+"""Embeddings and bases made of eigenvectors of a graph."""
 
 from labelfold.spectral.ccdr import CCDR
 from labelfold.spectral.laplacian_basis import LaplacianBasis

@@ -1,7 +1,7 @@
 """Classification constrained dimensionality reduction (CCDR-2005, CCDR-MC).
 
-Every class becomes a node joined to its labelled points, and the whole graph is embedded as
-Laplacian eigenmaps would: the classes draw together, the rest follows its neighbours.
+Every class becomes a node with an edge to each of its labeled points, and the whole graph is
+embedded by Laplacian eigenmaps: points of a class draw together, the rest follow their neighbors.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from labelfold.checks import check_rows
+from labelfold.checks import check_real, check_rows
 from labelfold.exceptions import FewNeighborsWarning, InputError
 from labelfold.extend.nystrom import extend_by_degree
 from labelfold.graph import IntrinsicDimension, NeighborGraph
@@ -38,7 +38,7 @@ LEAST_BETA, LARGEST_BETA = 1e-100, 1e100  # products with any weight stay in flo
         "class constrained eigenmaps",
         labels="uses",
         produces="embedding",
-        agreement=1e-6,
+        agreement=1e-7,  # an iterative solve to 1e-8
         examples=(
             {},
             {"n_components": 3, "beta": 0.5},
@@ -47,37 +47,38 @@ LEAST_BETA, LARGEST_BETA = 1e-100, 1e100  # products with any weight stay in flo
     )
 )
 class CCDR(EigenmapEmbedder):
-    """Classification constrained dimensionality reduction: a map that respects labels.
+    """Classification constrained dimensionality reduction: an embedding that respects labels.
 
     Parameters
     ----------
     n_components : int or "auto", default=2
-        Dimension of the map. "auto" is the largest intrinsic dimension of a class, plus one
-        (CCDR-MC section V.D); that of all points where no class has labels enough to tell. See
+        Dimension of the embedding. "auto" is the largest intrinsic dimension of a class, or that
+        of all rows if no class has enough labels, plus one (CCDR-MC section V.D). See
         :class:`IntrinsicDimension`.
     beta : float, default=1.0
-        Weight of the geometry against the labels. Small: classes collapse into their centres;
-        large: labels count for nothing, and the map tends to :class:`LaplacianEigenmaps`.
+        Weight of the geometry against the labels. With a small beta, classes collapse into their
+        centers; with a large one the embedding tends to :class:`LaplacianEigenmaps`.
     n_neighbors : int, default=12
-        Neighbours of every point; an edge stands where either end counts the other.
+        Neighbors of every point; two points share an edge if either is a neighbor of the other.
     radius : float, default=None
-        Join all points up to this distance instead of the nearest ones.
+        Connect all points within this distance instead of the nearest ones.
     metric : str or callable, default="euclidean"
-        "euclidean", "cosine", "precomputed" (a sparse matrix of neighbour distances as
-        ``KNeighborsTransformer(mode="distance")`` makes it), or any metric of scikit-learn.
-    weights : {"heat", "binary"} or callable, default="heat"
-        Weight of an edge of length d: exp(-d^2 / scale), 1, or ``weights(distances, scales)``.
+        "euclidean", "cosine", "precomputed" (a sparse matrix of neighbor distances as
+        ``KNeighborsTransformer(mode="distance")`` returns it), or any metric of scikit-learn.
+    weights : {"heat", "binary", "self-tuning", "shared"} or callable, default="heat"
+        Weight of an edge of length d: exp(-d^2 / scale), 1, heat with a scale per point, this times
+        the share of neighbors that both ends have, or ``weights(distances, scales)``.
     scale : "auto", float or array-like of shape (n_samples,), default="auto"
-        Scale of the weights, for all edges or for every point. "auto" is ten times the mean
+        Scale of the weights, one for all edges or one per point. "auto" is ten times the mean
         squared distance to the nearest distinct point.
     neighbor_search : {"auto", "exact", "approximate"}, default="auto"
-        "auto" is exact while that is quick; ``graph_.search`` tells the recall.
+        "auto" is exact while that is quick; ``graph_.search`` reports the recall.
     eigen_solver : {"auto", "dense", "arpack", "chebyshev"}, default="auto"
-        "auto" is dense up to 1,000 points; beyond, ARPACK for few dimensions and
+        "auto" is dense up to 1,000 points; above, ARPACK for few dimensions and
         Chebyshev-filtered subspace iteration for many.
     random_state : int, RandomState instance or None, default=None
-        Fixes the approximate search and the samples for ``n_components="auto"``; nothing else is
-        random.
+        Seed of the approximate search and of the samples for ``n_components="auto"``; None is a
+        fixed seed.
     n_jobs : int, default=None
         Bound on the number of threads; None leaves it to the libraries.
     verbose : int, default=0
@@ -86,23 +87,25 @@ class CCDR(EigenmapEmbedder):
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        The map.
+        Coordinates of the rows.
     class_centers_ : ndarray of shape (n_classes, n_components)
-        Where the class nodes came to lie.
+        Coordinates of the class nodes.
     classes_ : ndarray of shape (n_classes,)
-        Classes with a labelled point, sorted.
+        Classes with a labeled row, sorted.
     n_components_ : int
-        Dimension of the map, also where it was estimated.
+        Dimension of the embedding, given or estimated.
+    beta_ : float
+        The beta of the fit.
     eigenvalues_ : ndarray of shape (n_components,)
-        Eigenvalues of the map, ascending, without the trivial zero.
+        Eigenvalues of the coordinates, ascending, without the trivial zero.
     graph_ : NeighborGraph
-        The graph of the points, with bridges where neither neighbours nor class nodes connect it.
+        The graph of the rows, with bridges where neither neighbors nor class nodes connect it.
     certificate_ : EigenCertificate
-        How good the solve is, and which coordinates extend badly to new points.
+        How good the solve is, and which coordinates extend badly to new rows.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has string names.
+        Names of the features, if X has string names.
 
     See Also
     --------
@@ -110,20 +113,20 @@ class CCDR(EigenmapEmbedder):
 
     Notes
     -----
-    Minimises ::
+    Minimizes ::
 
         sum_ki c_ki |z_k - y_i|^2 + (beta / 2) sum_ij w_ij |y_i - y_j|^2
 
-    (CCDR-MC eq. 12) over class centres z_k and points y_i, with ``Z D Z^T = I`` and ``Z D 1 = 0``,
-    by the generalised eigenvectors of ``G = [[0, C], [C^T, beta W]]`` (eq. 13-14). A new point
-    goes where eq. 19 puts it.
+    (CCDR-MC eq. 12) over class centers z_k and points y_i, with ``Z D Z^T = I`` and ``Z D 1 = 0``,
+    by the generalized eigenvectors of ``G = [[0, C], [C^T, beta W]]`` (eq. 13-14). New rows are
+    embedded by eq. 19.
 
-    The cost is that of the neighbour search plus O(nnz(W) + n_labeled) for each product.
+    The cost is that of the neighbor search plus O(nnz(W) + n_labeled) for each product.
 
-    Deviation: for beta > 1 the problem is solved with G / beta, which scales the map by
-    sqrt(beta), so that it has a limit; without labels beta has no influence. Class nodes have no
-    edge to themselves, as in CCDR-MC (CCDR-2005 prints an identity block). beta = 0, which the
-    papers admit, is refused, since it leaves unlabelled points without any edge.
+    Deviation: for beta > 1 the problem is solved with G / beta, which scales the embedding by
+    sqrt(beta) and gives it a limit; without labels beta has no effect. Class nodes have no edge to
+    themselves, as in CCDR-MC (CCDR-2005 prints an identity block). beta = 0, which the papers
+    allow, raises an error, since it leaves unlabeled points without any edge.
 
     References
     ----------
@@ -173,14 +176,14 @@ class CCDR(EigenmapEmbedder):
         self.verbose = verbose
 
     def transform_labeled(self, X: Any, y: ArrayLike) -> NDArray[np.float64]:
-        """Map new rows whose labels are known (CCDR-MC eq. 19, the second scenario of section V).
+        """Embed new rows that have labels (CCDR-MC eq. 19, the second scenario of section V).
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_new, n_features)
             Rows, as for :meth:`transform`.
         y : array-like of shape (n_new,)
-            Their labels, of the classes seen in fit; an unlabelled row is mapped with c = 0.
+            Their labels, of the classes seen in fit; an unlabeled row is embedded with c = 0.
 
         Returns
         -------
@@ -189,26 +192,25 @@ class CCDR(EigenmapEmbedder):
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
-        labels = PartialLabels.from_y(y, n_samples=X.shape[0])
-        codes = self._codes_in_fit(labels)
+        codes = self._codes_in_fit(PartialLabels.from_y(y, n_samples=X.shape[0]))
         with limit_threads(self.n_jobs):
-            found = self.graph_.distances_to(X)
-        return self.place(X, found, codes)
+            distances = self.graph_.distances_to(X)
+        return self.embed_from_neighbors(X, distances, codes)
 
-    def place(
-        self, X: Any, found: sp.csr_array, codes: NDArray[np.intp] | None = None
+    def embed_from_neighbors(
+        self, X: Any, distances: sp.csr_array, codes: NDArray[np.intp] | None = None
     ) -> NDArray[np.float64]:
-        """Return where some neighbors place new rows, with their classes where these are given.
+        """Embed new rows by the given neighbors, and by their classes if codes are given.
 
-        Parameters and result are those of :meth:`EigenmapEmbedder.place`.
+        See :meth:`EigenmapEmbedder.embed_from_neighbors` for parameters and result.
         """
-        coordinates = self._extend(X, found)
+        coordinates = super().embed_from_neighbors(X, distances, codes)
         if codes is None:
             return coordinates
         labeled = np.flatnonzero(codes >= 0)
-        class_weight, edge_weight = self._balance()
+        class_weight, edge_weight = self._class_and_edge_weight()
         coordinates[labeled] = extend_by_degree(
-            edge_weight * self.graph_.weigh(found, relative=False)[labeled],
+            edge_weight * self.graph_.weigh(distances, relative=False)[labeled],
             self.embedding_,
             self.eigenvalues_,
             anchors=self.class_centers_[codes[labeled]],
@@ -216,70 +218,69 @@ class CCDR(EigenmapEmbedder):
         )
         return coordinates
 
-    def _check_labels(self, y: Any, n_samples: int) -> PartialLabels:
-        return PartialLabels.from_optional_y(y, n_samples=n_samples)
-
     def _check_dimension(self, labels: PartialLabels) -> None:
         if self.n_components != AUTO:
             super()._check_dimension(labels)
 
     def _check_parameters(self, labels: PartialLabels) -> None:
         super()._check_parameters(labels)
-        beta: Any = self.beta
-        if not isinstance(beta, int | float | np.number) or not LEAST_BETA <= beta <= LARGEST_BETA:
-            raise InputError(
-                f"beta={beta!r} must be a number from {LEAST_BETA} to {LARGEST_BETA}: small to "
-                "follow the labels (0.01), large to follow the geometry (100). With beta=0 "
-                "unlabelled points would have no edge; for no influence of labels use "
-                "LaplacianEigenmaps."
-            )
+        hint = (
+            ": small to follow the labels (0.01), large to follow the geometry (100); for no "
+            "influence of labels use LaplacianEigenmaps"
+        )
+        check_real("beta", self.beta, at_least=LEAST_BETA, at_most=LARGEST_BETA, hint=hint)
+
+    def _groups(self, labels: PartialLabels) -> NDArray[np.intp]:
+        return labels.codes
 
     def _embed(
         self, X: Any, graph: NeighborGraph, labels: PartialLabels, progress: Progress
     ) -> None:
+        self.beta_, self.classes_, self._labels = self.beta, labels.classes, labels
         n_components: Any = self.n_components
         if n_components == AUTO:
             n_components = self._estimate_dimension(X, labels)
-        self.classes_, self._codes = labels.classes, labels.codes
-        self._solve(graph, self._adjacency(graph), n_components, progress)
-
-    def _joined_by(self, labels: PartialLabels) -> NDArray[np.intp]:
-        return labels.codes
-
-    def _groups(self, n_points: int) -> NDArray[np.intp]:
-        """Return the class of every point that has one; those beyond the fit's have none."""
-        return np.pad(self._codes, (0, n_points - len(self._codes)), constant_values=-1)
+        self._solve(graph, n_components, progress)
 
     def _adjacency(self, graph: NeighborGraph) -> SparseAdjacency:
         if len(self.classes_) == 0:
-            return SparseAdjacency(graph.weights)
-        class_weight, edge_weight = self._balance()
+            return SparseAdjacency(graph.adjacency)
+        class_weight, edge_weight = self._class_and_edge_weight()
         return with_class_nodes(
-            graph.weights,
-            PartialLabels(self._groups(graph.n_points), self.classes_).membership(),
+            graph.adjacency,
+            self._padded_labels(graph.n_points).membership(),
             class_weight=class_weight,
             edge_weight=edge_weight,
         )
 
-    def _set_map(self, graph: NeighborGraph, pairs: Eigenpairs) -> None:
-        super()._set_map(graph, pairs)
+    def _class_and_edge_weight(self) -> tuple[float, float]:
+        """Return the weights of class edges and of neighbor edges, the larger one 1."""
+        return 1 / max(self.beta_, 1.0), min(self.beta_, 1.0)
+
+    def _set_embedding(self, graph: NeighborGraph, pairs: Eigenpairs) -> None:
+        super()._set_embedding(graph, pairs)
         self.class_centers_ = pairs.vectors[: len(self.classes_)]
         self.n_components_ = len(pairs.values)
+
+    def _truncate(self, n_components: int) -> None:
+        super()._truncate(n_components)
+        self.class_centers_ = self.class_centers_[:, :n_components]
+        self.n_components_ = n_components
 
     def _vectors(self) -> NDArray[np.float64]:
         return np.vstack([self.class_centers_, self.embedding_])
 
-    def _keep(self, n_components: int) -> None:
-        super()._keep(n_components)
-        self.class_centers_ = self.class_centers_[:, :n_components]
-        self.n_components_ = n_components
+    def _padded_labels(self, n_points: int) -> PartialLabels:
+        n_new = n_points - len(self._labels)
+        codes = np.pad(self._labels.codes, (0, n_new), constant_values=-1)
+        return PartialLabels(codes, self._labels.classes)
 
     def _estimate_dimension(self, X: Any, labels: PartialLabels) -> int:
-        """Return the largest dimension of a class plus one, as far as the points allow."""
+        """Return the largest dimension of a class plus one, as far as the rows allow."""
         seed = 0 if self.random_state is None else self.random_state
         model = IntrinsicDimension(metric=self.metric, random_state=seed, verbose=self.verbose)
         with warnings.catch_warnings():
-            # Classes with too few labels to tell are left out.
+            # Classes with too few labels are left out.
             warnings.simplefilter("ignore", FewNeighborsWarning)
             try:
                 model.fit(X, labels.codes)
@@ -287,8 +288,8 @@ class CCDR(EigenmapEmbedder):
                 raise InputError(
                     f"n_components='auto' can't be estimated, give a number instead: {error}"
                 ) from error
-        known = model.class_dimensions_[~np.isnan(model.class_dimensions_)]
-        largest = float(np.max(known, initial=0)) if len(known) else model.dimension_
+        of_classes = model.class_dimensions_[~np.isnan(model.class_dimensions_)]
+        largest = float(of_classes.max()) if len(of_classes) else model.dimension_
         if np.isinf(largest):
             raise InputError(
                 "n_components='auto' can't be estimated, since the dimension seems to be infinite: "
@@ -296,22 +297,19 @@ class CCDR(EigenmapEmbedder):
             )
         return min(max(1, round(largest)) + 1, len(labels) + labels.n_classes - 1)
 
-    def _extend(self, X: Any, found: sp.csr_array) -> NDArray[np.float64]:
-        relative = self.graph_.weigh(found, relative=True)
+    def _extend(self, X: Any, distances: sp.csr_array) -> NDArray[np.float64]:
+        relative = self.graph_.weigh(distances, relative=True)
         return extend_by_degree(relative, self.embedding_, self.eigenvalues_)
 
-    def _balance(self) -> tuple[float, float]:
-        """Return the weights of class edges and of neighbour edges, the larger one 1."""
-        return 1 / max(self.beta, 1.0), min(self.beta, 1.0)
-
     def _codes_in_fit(self, labels: PartialLabels) -> NDArray[np.intp]:
-        """Return positions in ``classes_``, -1 for unlabelled rows."""
+        """Return positions in ``classes_``, -1 for unlabeled rows."""
         position = {value: k for k, value in enumerate(self.classes_.tolist())}
-        unknown = [value for value in labels.classes.tolist() if value not in position]
+        classes = labels.classes.tolist()
+        unknown = [value for value in classes if value not in position]
         if unknown:
             raise InputError(
-                f"y holds classes that fit has not seen: {unknown}. Known are "
-                f"{self.classes_.tolist()}; mark rows of other classes as unlabelled with None."
+                f"y holds classes that fit has not seen: {unknown}. It has seen "
+                f"{self.classes_.tolist()}; mark rows of other classes as unlabeled with None."
             )
-        known = np.array([position[value] for value in labels.classes.tolist()], dtype=np.intp)
-        return np.append(known, -1)[labels.codes]
+        in_fit = np.array([*(position[value] for value in classes), -1], dtype=np.intp)
+        return in_fit[labels.codes]

@@ -1,6 +1,7 @@
-"""What all spectral maps share: they are a graph's eigenvectors but the constant one.
+"""What spectral embeddings share: their coordinates are eigenvectors of a graph.
 
-So the map of few dimensions is the beginning of the map of more.
+Eigenvectors come in ascending order of their eigenvalues, without the constant one, so an embedding
+of few dimensions is the beginning of one of more.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from scipy.linalg import orthogonal_procrustes
 from sklearn.utils.validation import check_is_fitted
 
 from labelfold.base import GraphEmbedder
-from labelfold.checks import check_choice, check_rows
+from labelfold.checks import check_choice, check_integer, check_rows
 from labelfold.exceptions import InputError
 from labelfold.graph import NeighborGraph
+from labelfold.graph.added_rows import add_rows
 from labelfold.graph.adjacency import SparseAdjacency
-from labelfold.graph.joining import join_rows
 from labelfold.labels import PartialLabels
 from labelfold.progress import Progress
 from labelfold.solvers.certificates import EigenCertificate, fragile_coordinates
@@ -33,18 +34,23 @@ from labelfold.solvers.eigen import (
 )
 from labelfold.threads import limit_threads
 
-__all__ = ["EigenmapEmbedder", "eigenmap"]
+__all__ = ["EigenmapEmbedder"]
+
+Array = NDArray[np.float64]
 
 
 class EigenmapEmbedder(GraphEmbedder):
-    """Base of embedders whose coordinates are eigenvectors in ascending order."""
+    """Base of embedders whose coordinates are eigenvectors in ascending order.
 
-    embedding_: NDArray[np.float64]
-    eigenvalues_: NDArray[np.float64]
+    A subclass says in ``_adjacency`` which weights the eigenvectors belong to.
+    """
+
+    embedding_: Array
+    eigenvalues_: Array
     certificate_: EigenCertificate
 
     def truncated(self, n_components: int) -> Self:
-        """Return the fitted map of fewer dimensions, without another solve.
+        """Return the fitted embedding of fewer dimensions, without another solve.
 
         Parameters
         ----------
@@ -59,238 +65,172 @@ class EigenmapEmbedder(GraphEmbedder):
         """
         check_is_fitted(self)
         n_fitted = self.embedding_.shape[1]
-        is_integer = isinstance(n_components, int | np.integer) and n_components is not True
-        if not is_integer or not 1 <= n_components <= n_fitted:
+        check_integer("n_components", n_components, least=1)
+        if n_components > n_fitted:
             raise InputError(
-                f"n_components={n_components!r} must be an integer from 1 to the {n_fitted} that "
-                "were fitted: fit again for more."
+                f"n_components={n_components} must be at most {n_fitted}, the number of fitted "
+                "components: fit again for more."
             )
         kept = copy.copy(self)
         kept.n_components = n_components
-        kept._keep(n_components)
+        kept._truncate(n_components)
         return kept
 
-    def joined(self, X: Any, *, n_steps: int = 2) -> Self:
-        """Return the map of the rows of fit and new ones together, near to a fit of all of them.
+    def with_rows(self, X: Any, *, n_steps: int = 2) -> Self:
+        """Return the embedding of the training rows and new rows together, close to a joint fit.
 
-        New rows become points of the graph, with edges among themselves and to the rows of fit; a
-        few steps of subspace iteration then take the map there.
+        New rows become points of the graph, with edges among themselves and to the training rows;
+        a few steps of subspace iteration then update the embedding.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_new, n_features)
-            Rows, all of which are taken as unlabelled.
+            New rows, all taken as unlabeled.
         n_steps : int, default=2
-            Number of products with the graph's weights. More steps come nearer to the map that
-            ``fit`` would give; on Landsat 2 were enough for its errors, with either head.
+            Number of products with the graph's weights. More steps come closer to a fit of all
+            rows; on Landsat 2 were enough for its errors, with either head.
 
         Returns
         -------
         estimator
-            A fitted copy. Its ``embedding_`` has the new rows behind those of fit; its
-            ``certificate_`` tells how near the vectors are to eigenvectors.
+            A fitted copy. Its ``embedding_`` has the new rows after the training rows; its
+            ``certificate_`` says how close the vectors are to eigenvectors.
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
-        if not isinstance(n_steps, int | np.integer) or n_steps < 1:
-            raise InputError(f"n_steps={n_steps!r} must be an integer of at least 1.")
-        grown = copy.copy(self)
+        check_integer("n_steps", n_steps, least=1)
+        joint = copy.copy(self)
         # Products are small here: threads of the linear algebra would wait for each other.
         with limit_threads(self.n_jobs), limit_threads(1, user_api="blas"):
-            graph = join_rows(self.graph_, X)
-            graph = self._join(graph, self._groups(graph.n_points))
+            graph = add_rows(self.graph_, X)
+            graph = self._bridge(graph, self._groups(self._padded_labels(graph.n_points)))
             pairs = refined_eigenpairs(
                 self._adjacency(graph),
-                np.vstack([self._vectors(), _first_guess(graph, self.embedding_)]),
+                np.vstack([self._vectors(), _neighbor_means(graph, self.embedding_)]),
                 self.eigenvalues_,
-                normalization=self._problem,
+                normalization=self._normalization,
                 n_steps=int(n_steps),
             )
-            grown._set_map(graph, pairs)
-        return grown
+            joint._set_embedding(graph, pairs)
+        return joint
 
-    def transform_jointly(self, X: Any, *, n_steps: int = 2) -> NDArray[np.float64]:
-        """Map new rows together: they see each other, and the rows of fit see them.
+    def transform_jointly(self, X: Any, *, n_steps: int = 2) -> Array:
+        """Embed new rows together: they see each other, and the training rows see them.
 
-        What a row gets depends on the others, unlike in :meth:`transform`. Costs more than that,
-        and less than a fit of all rows.
+        The coordinates of a row depend on the other rows, unlike in :meth:`transform`. This costs
+        more than :meth:`transform` and less than a fit of all rows.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_new, n_features)
-            Rows; for ``metric="precomputed"`` there is no joint map, since distances among new
-            rows are not known.
+            New rows. Not for ``metric="precomputed"``, which gives no distances among them.
         n_steps : int, default=2
-            As for :meth:`joined`, whose map this is.
+            As for :meth:`with_rows`, which computes the joint embedding.
 
         Returns
         -------
         coordinates : ndarray of shape (n_new, n_components)
-            The joint map, turned and scaled so that the rows of fit come as near to
-            ``embedding_`` as they can: heads that were fitted there can work on it.
+            The joint embedding, rotated and scaled to bring the training rows as close to
+            ``embedding_`` as possible: heads fitted there work on it.
         """
-        grown = self.joined(X, n_steps=n_steps)
-        n_fitted = len(self.embedding_)
-        fitted, new = np.split(grown.embedding_, [n_fitted])
+        joint = self.with_rows(X, n_steps=n_steps)
+        fitted, new = np.split(joint.embedding_, [len(self.embedding_)])
         rotation, overlap = orthogonal_procrustes(fitted, self.embedding_)
         scale = overlap / np.sum(fitted**2)  # vectors of length 1 shrink as points are added
         return np.asarray(scale * new @ rotation)
 
-    def find_neighbors(self, X: Any) -> sp.csr_array:
-        """Return the distances of new rows to their neighbors among the rows of fit.
+    def embed_from_neighbors(
+        self, X: Any, distances: sp.csr_array, codes: NDArray[np.intp] | None = None
+    ) -> Array:
+        """Embed new rows by the given neighbors, each row by itself.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_new, n_features)
-            Rows.
-
-        Returns
-        -------
-        csr_array of shape (n_new, n_samples)
-            Distances; what is stored is a neighbor, also at distance 0.
-        """
-        return self.graph_.distances_to(X)
-
-    def known_rows(
-        self, X: Any, found: sp.csr_array
-    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        """Return which rows equal a row of fit, and that row's coordinates.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_new, n_features)
-            Rows.
-        found : csr_array of shape (n_new, n_samples)
-            Their neighbors, from :meth:`find_neighbors`, or some of them.
-
-        Returns
-        -------
-        known : ndarray of shape (n_known,)
-            Numbers of the rows.
-        coordinates : ndarray of shape (n_known, n_components)
-            The mean over all rows of fit that each equals.
-        """
-        return self._values_of_equal(X, found, self.embedding_)
-
-    def place(
-        self, X: Any, found: sp.csr_array, codes: NDArray[np.intp] | None = None
-    ) -> NDArray[np.float64]:
-        """Return where some neighbors place new rows, each row by itself.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_new, n_features)
-            Rows.
-        found : csr_array of shape (n_new, n_samples)
-            Distances to the neighbors that count.
+            New rows.
+        distances : csr_array of shape (n_new, n_samples)
+            Distances to some neighbors of each row, as from ``graph_.distances_to(X)``.
         codes : ndarray of shape (n_new,), default=None
-            Class of every row by its number in ``classes_``, -1 for none; without effect where the
-            map for new rows knows no classes.
+            Class of every row by its number in ``classes_``, -1 for none; no effect if the
+            extension does not use classes.
 
         Returns
         -------
         coordinates : ndarray of shape (n_new, n_components)
-            Those of the extension, also for rows equal to rows of fit.
+            With codes, every row goes through the extension; without, a row equal to a training
+            row gets that row's coordinates, as in :meth:`transform`.
         """
-        return self._extend(X, found)
+        coordinates = self._extend(X, distances)
+        if codes is None:
+            equal, own = self._values_of_equal(X, distances, self.embedding_)
+            coordinates[equal] = own
+        return coordinates
 
     @abstractmethod
     def _adjacency(self, graph: NeighborGraph) -> SparseAdjacency:
-        """Return the weights whose eigenvectors are the map."""
-
-    def _set_map(self, graph: NeighborGraph, pairs: Eigenpairs) -> None:
-        """Set the fitted attributes, from one row a node, the points last."""
-        unit = 1.0 if self._problem == "degree" else float(np.median(graph.weights.sum(axis=1)))
-        fragile = fragile_coordinates(pairs.values / unit)
-        self.graph_ = graph
-        self.eigenvalues_ = pairs.values
-        self.embedding_ = pairs.vectors[-graph.n_points :]
-        self.certificate_ = replace(pairs.certificate, fragile=fragile)
+        """Return the weights whose eigenvectors are the embedding."""
 
     @property
-    def _problem(self) -> str:
-        """Which eigenproblem is solved: L v = lambda D v by "degree", L v = lambda v by "none"."""
+    def _normalization(self) -> str:
+        """The eigenproblem: L v = lambda D v for "degree", L v = lambda v for "none"."""
         return "degree"
 
-    def _groups(self, n_points: int) -> NDArray[np.intp] | None:
-        """Return groups of points that other nodes join, as :meth:`NeighborGraph.connected`."""
-        return None
-
-    def _vectors(self) -> NDArray[np.float64]:
-        """Return the eigenvectors of the map, one row a node, the points last."""
-        return self.embedding_
-
-    def _solve(
-        self,
-        graph: NeighborGraph,
-        adjacency: SparseAdjacency,
-        n_components: int,
-        progress: Progress,
+    def _embed(
+        self, X: Any, graph: NeighborGraph, labels: PartialLabels, progress: Progress
     ) -> None:
-        """Embed a connected graph by the eigenvectors of the adjacency made from it."""
-        pairs = eigenmap(
+        self._solve(graph, self.n_components, progress)
+
+    def _solve(self, graph: NeighborGraph, n_components: int, progress: Progress) -> None:
+        """Set the fitted attributes from the eigenvectors of a connected graph."""
+        adjacency, order = self._adjacency(graph).reordered()
+        pairs = smallest_eigenpairs(
             adjacency,
-            n_components,
-            normalization=self._problem,
+            n_components + 1,
+            normalization=self._normalization,
             solver=self.eigen_solver,
             progress=progress,
         )
-        self._set_map(graph, pairs)
+        vectors = np.empty((adjacency.size, n_components))
+        vectors[order] = pairs.vectors[:, 1:]  # the constant one comes first
+        self._set_embedding(graph, Eigenpairs(pairs.values[1:], vectors, pairs.certificate))
+
+    def _set_embedding(self, graph: NeighborGraph, pairs: Eigenpairs) -> None:
+        """Set the fitted attributes from vectors with one row per node, the points last."""
+        unit = 1.0
+        if self._normalization == "none":
+            unit = float(np.median(graph.adjacency.sum(axis=1)))
+        self.graph_ = graph
+        self.eigenvalues_ = pairs.values
+        self.embedding_ = pairs.vectors[-graph.n_points :]
+        self.certificate_ = replace(
+            pairs.certificate, fragile=fragile_coordinates(pairs.values / unit)
+        )
+
+    def _padded_labels(self, n_points: int) -> PartialLabels:
+        """Return the labels of fit, followed by unlabeled points."""
+        return PartialLabels.none(n_points)
+
+    def _vectors(self) -> Array:
+        """Return the eigenvectors, one row per node, the points last."""
+        return self.embedding_
+
+    def _truncate(self, n_components: int) -> None:
+        """Cut the fitted attributes to the first coordinates."""
+        self.embedding_ = self.embedding_[:, :n_components]
+        self.eigenvalues_ = self.eigenvalues_[:n_components]
+        self.certificate_ = replace(
+            self.certificate_.first(n_components + 1),  # the constant one comes first
+            fragile=tuple(c for c in self.certificate_.fragile if c < n_components),
+        )
 
     def _check_parameters(self, labels: PartialLabels) -> None:
         check_choice("eigen_solver", self.eigen_solver, EIGEN_SOLVERS)
         super()._check_parameters(labels)
 
-    def _keep(self, n_components: int) -> None:
-        """Cut the fitted attributes to the first coordinates."""
-        self.embedding_ = self.embedding_[:, :n_components]
-        self.eigenvalues_ = self.eigenvalues_[:n_components]
-        self.certificate_ = replace(
-            self.certificate_.first(n_components + 1),  # the constant comes first
-            fragile=tuple(c for c in self.certificate_.fragile if c < n_components),
-        )
 
-
-def eigenmap(
-    adjacency: SparseAdjacency,
-    n_components: int,
-    *,
-    normalization: str = "degree",
-    solver: str,
-    progress: Progress,
-) -> Eigenpairs:
-    """Return the eigenpairs after the trivial one of a connected graph.
-
-    Parameters
-    ----------
-    adjacency : SparseAdjacency
-        The graph, in one piece.
-    n_components : int
-        Number of eigenpairs.
-    normalization : {"degree", "none"}, default="degree"
-        L v = lambda D v, or L v = lambda v.
-    solver : str
-        See :func:`labelfold.solvers.eigen.smallest_eigenpairs`.
-    progress : Progress
-        Called while the solver works.
-
-    Returns
-    -------
-    Eigenpairs
-        One row a node.
-    """
-    nearby, order = adjacency.reordered()
-    pairs = smallest_eigenpairs(
-        nearby, n_components + 1, normalization=normalization, solver=solver, progress=progress
-    )
-    vectors = np.empty((adjacency.size, n_components))
-    vectors[order] = pairs.vectors[:, 1:]
-    return Eigenpairs(pairs.values[1:], vectors, pairs.certificate)
-
-
-def _first_guess(graph: NeighborGraph, embedding: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean of each new point's neighbours among the old, or 0 where it has none."""
+def _neighbor_means(graph: NeighborGraph, embedding: Array) -> Array:
+    """Return the mean of each new row's neighbors in the old embedding, or 0 if it has none."""
     n_old = len(embedding)
-    to_old = graph.weights[n_old:, :n_old]
+    to_old = graph.adjacency[n_old:, :n_old]
     degrees = np.asarray(to_old.sum(axis=1), dtype=float)
     return np.asarray(to_old @ embedding) / np.where(degrees > 0, degrees, 1.0)[:, None]

@@ -1,8 +1,8 @@
 """The Laplacian's first eigenvectors as a basis of functions on a graph (LAPCLASS section 4).
 
-One basis serves every choice of labelled points and, cut shorter, every smaller number of vectors.
-The graph need not be connected. Its null vectors are the indicators of its components: they are
-known, the component numbers stand for them, and the vectors kept here are orthogonal to them.
+One basis serves every choice of labeled rows and, truncated, every smaller number of vectors. The
+graph need not be connected: its null vectors are the indicators of its components, which the
+component numbers stand for, and the vectors kept here are orthogonal to them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from labelfold.graph.adjacency import SparseAdjacency
 from labelfold.methods import stored
 from labelfold.progress import Progress, report_nothing
 from labelfold.solvers.certificates import EigenCertificate
-from labelfold.solvers.eigen import positive_eigenpairs
+from labelfold.solvers.eigen import smallest_eigenpairs
 
 __all__ = ["LaplacianBasis"]
 
@@ -35,7 +35,7 @@ class LaplacianBasis:
     Parameters
     ----------
     graph : NeighborGraph
-        The graph; its ``pieces`` stand for the vectors with eigenvalue zero.
+        The graph; its ``connected_components`` stand for the vectors with eigenvalue zero.
     normalization : {"none", "degree"}
         L v = lambda v, or L v = lambda D v.
     eigenvalues : ndarray of shape (n_vectors,)
@@ -68,26 +68,27 @@ class LaplacianBasis:
         Parameters
         ----------
         graph : NeighborGraph
-            The graph, in any number of pieces.
+            The graph, in any number of components.
         n_vectors : int
-            How many; fewer where the graph has no more.
+            How many; fewer if the graph has no more.
         normalization : {"none", "degree"}, default="none"
-            Which of the two problems.
+            L v = lambda v, or L v = lambda D v.
         eigen_solver : str, default="auto"
-            See :func:`labelfold.solvers.eigen.positive_eigenpairs`.
+            See :func:`labelfold.solvers.eigen.smallest_eigenpairs`.
         tol : float, default=1e-4
-            Residual to reach, where the operator's spectrum is scaled to [-1, 1].
+            Residual to reach, with the operator's spectrum scaled to [-1, 1].
         progress : Progress
             Called while the solver works.
         """
-        adjacency, order = SparseAdjacency(graph.weights).reordered()
-        pieces = graph.pieces[order]
-        n_vectors = min(n_vectors, adjacency.size - (int(pieces.max()) + 1))
-        pairs = positive_eigenpairs(
+        adjacency, order = SparseAdjacency(graph.adjacency).reordered()
+        components = graph.connected_components[order]
+        n_vectors = min(n_vectors, adjacency.size - (int(components.max()) + 1))
+        pairs = smallest_eigenpairs(
             adjacency,
             n_vectors,
             normalization=normalization,
-            pieces=pieces,
+            components=components,
+            skip_zeros=True,
             solver=eigen_solver,
             tol=tol,
             progress=progress,
@@ -102,30 +103,30 @@ class LaplacianBasis:
         return len(self.eigenvalues)
 
     def check_matches(self, graph: NeighborGraph | None, normalization: str) -> None:
-        """Raise :class:`GraphMismatchError` unless computed from ``graph`` in this way.
+        """Raise :class:`GraphMismatchError` unless computed from ``graph`` with ``normalization``.
 
         Parameters
         ----------
         graph : NeighborGraph or None
-            None where no other graph was given than the basis's own.
+            None matches any graph.
         normalization : {"none", "degree"}
-            Which of the two problems.
+            Of the estimator.
         """
         if normalization != self.normalization:
             raise GraphMismatchError(
                 f"The basis was computed with normalization={self.normalization!r}, and the "
-                f"estimator has normalization={normalization!r}: set the same, or compute the "
-                "basis anew."
+                f"estimator has normalization={normalization!r}: set the same, or recompute the "
+                "basis."
             )
-        if graph is not None and not _same_weights(graph, self.graph):
+        if graph is None or graph is self.graph:
+            return
+        given, own = graph.adjacency, self.graph.adjacency
+        parts = ("indptr", "indices", "data")
+        if not all(np.array_equal(getattr(given, part), getattr(own, part)) for part in parts):
             raise GraphMismatchError(
                 "The basis was computed from another graph than the one given: leave out graph, "
                 "or compute the basis from it."
             )
-
-    def for_new_rows(self) -> LaplacianBasis:
-        """Return the basis, all of which is needed; its graph does without edges."""
-        return self
 
     def truncated(self, n_vectors: int) -> LaplacianBasis:
         """Return the first vectors, without another solve and without a copy."""
@@ -135,14 +136,3 @@ class LaplacianBasis:
             vectors=self.vectors[:, :n_vectors],
             certificate=self.certificate.first(n_vectors),
         )
-
-
-def _same_weights(first: NeighborGraph, second: NeighborGraph) -> bool:
-    if first is second:
-        return True
-    a, b = first.weights, second.weights
-    return (
-        np.array_equal(a.indptr, b.indptr)
-        and np.array_equal(a.indices, b.indices)
-        and np.array_equal(a.data, b.data)
-    )

@@ -1,26 +1,24 @@
-"""Supervised locally linear embedding (alpha-SLLE): neighbours are sought in the own class first.
+"""Supervised locally linear embedding (alpha-SLLE): neighbors come from the own class first.
 
-Distances between classes are enlarged before neighbours are chosen; then every point is rebuilt
-from its neighbours, by weights that sum to 1, and the map is the one that the same weights rebuild
-best.
+Distances between classes are enlarged before neighbors are chosen. Every row is then reconstructed
+from its neighbors by weights that sum to 1, and the embedding is the one that the same weights
+reconstruct best.
 """
 
 from __future__ import annotations
 
-import warnings
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from labelfold.base import GraphEmbedder
-from labelfold.checks import check_choice, check_real
-from labelfold.exceptions import DisconnectedGraphWarning
+from labelfold.checks import check_choice, check_real, seed_from
+from labelfold.exceptions import DisconnectedGraphWarning, warn_user
+from labelfold.extend.lazy_extension import LazyExtension
 from labelfold.extend.local_average import LocalAverage
-from labelfold.extend.new_points import NewPoints
 from labelfold.extend.regression import KernelRegression
 from labelfold.graph import NeighborGraph
 from labelfold.graph.class_neighbors import nearest_by_class
@@ -28,15 +26,15 @@ from labelfold.labels import PartialLabels
 from labelfold.methods import Declaration, declare
 from labelfold.progress import Progress
 from labelfold.solvers.certificates import EigenCertificate
-from labelfold.solvers.eigen.null_space import SOLVERS, bottom_eigenpairs, closed_pieces
+from labelfold.solvers.eigen.null_space import SOLVERS, bottom_eigenpairs, closed_components
 
 __all__ = ["SupervisedLLE"]
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-LEAST_REG, LARGEST_REG = 1e-12, 1e12  # below, rounding leaves the weights undetermined
-ENTRIES_AT_ONCE = 2**21  # of differences between points and their neighbours: 16 MB
+LEAST_RIDGE, LARGEST_RIDGE = 1e-12, 1e12  # below, rounding leaves the weights undetermined
+ENTRIES_AT_ONCE = 2**21  # of differences between points and their neighbors: 16 MB
 
 
 @declare(
@@ -50,30 +48,29 @@ ENTRIES_AT_ONCE = 2**21  # of differences between points and their neighbours: 1
     )
 )
 class SupervisedLLE(GraphEmbedder):
-    """Supervised locally linear embedding: points are rebuilt from neighbours of their own class.
+    """Supervised locally linear embedding: rows are reconstructed from neighbors of their class.
 
     Parameters
     ----------
     n_components : int, default=2
-        Dimension of the map.
-    n_neighbors : int, default=12
-        Neighbours that a point is rebuilt from.
+        Dimension of the embedding.
     alpha : float, default=1.0
-        How far classes are moved apart before neighbours are chosen, as a part of the largest
-        distance, from 0 to 1. With 0 labels count for nothing, and the map is that of locally
-        linear embedding; with 1 neighbours are of the own class or unlabelled, and of other
-        classes only where these are too few. As the largest distance is far larger than those
-        between neighbours, 0.1 is often as much as 1.
-    reg : float, default=1e-3
-        Ridge that makes the weights unique, relative to the trace of each point's Gram matrix.
+        How far classes are moved apart before neighbors are chosen, as a share of the largest
+        distance, from 0 to 1. With 0 labels have no effect, and this is locally linear embedding;
+        with 1 neighbors are of the own class or unlabeled, and of other classes only if these are
+        too few. As the largest distance is far larger than those between neighbors, 0.1 often
+        works like 1.
+    ridge : float, default=1e-3
+        Ridge that makes the weights unique, relative to the trace of each row's Gram matrix.
+    n_neighbors : int, default=12
+        Neighbors that a row is reconstructed from.
     neighbor_search : {"auto", "exact", "approximate"}, default="auto"
-        "auto" is exact while that is quick; ``graph_.search`` tells the recall. Neighbours that
-        have to be sought within a class are always exact.
+        "auto" is exact while that is quick; ``graph_.search`` reports the recall. A search within
+        a class is always exact.
     eigen_solver : {"auto", "dense", "arpack"}, default="auto"
-        "auto" is dense up to 1,500 points; beyond, ARPACK on a sparse factorisation.
+        "auto" is dense up to 1,500 points; above, ARPACK on a sparse factorization.
     random_state : int, RandomState instance or None, default=None
-        Fixes the approximate search and the landmarks of the map for new points; nothing else is
-        random.
+        Seed of the approximate search and of the extension's landmarks; None is a fixed seed.
     n_jobs : int, default=None
         Bound on the number of threads; None leaves it to the libraries.
     verbose : int, default=0
@@ -82,57 +79,57 @@ class SupervisedLLE(GraphEmbedder):
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        The map; its columns have length 1 and mean 0.
+        Coordinates of the rows; columns have length 1 and mean 0.
     eigenvalues_ : ndarray of shape (n_components,)
-        Squared error with which the weights rebuild each coordinate, ascending.
+        Squared error with which the weights reconstruct each coordinate, ascending.
     neighbors_ : ndarray of shape (n_samples, n_neighbors)
-        Rows that each point is rebuilt from, nearest first in enlarged distances.
+        Rows that each row is reconstructed from, nearest first in enlarged distances.
     weights_ : csr_array of shape (n_samples, n_samples)
-        The weights they are given, W; every row sums to 1.
+        Their weights W; every row sums to 1.
     classes_ : ndarray of shape (n_classes,)
-        Classes with a labelled point, sorted.
+        Classes with a labeled row, sorted.
     graph_ : NeighborGraph
-        The graph of all points in plain distances, which knows no labels.
+        The graph of all rows in plain distances, without labels.
     certificate_ : EigenCertificate
         How good the solve is; residuals are relative to the size of the matrix.
     extension_ : KernelRegression
-        The map for new points, with its error on left-out rows.
+        The extension to new rows, with its error on left-out rows; fitted on first use.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has string names.
+        Names of the features, if X has string names.
 
     See Also
     --------
-    CCDR : Labels as nodes of a graph whose eigenvectors are the map.
+    CCDR : Labels as nodes of a graph whose eigenvectors are the embedding.
     sklearn.manifold.LocallyLinearEmbedding : The same without labels.
 
     Notes
     -----
-    Neighbours are the k nearest in ``D' = D + alpha max(D) Lambda``, where Lambda_ij is 1 if i and
-    j are labelled differently, and 0 if their classes are equal or either has none; of equally
-    distant points those of the own class come first, then the lowest row. The weights W minimise
-    ``sum_i |x_i - sum_j w_ij x_j|^2`` over weights of neighbours that sum to 1, the map Y
-    ``sum_i |y_i - sum_j w_ij y_j|^2`` with ``Y^T Y = I`` and ``Y^T 1 = 0``: its columns are the
-    bottom eigenvectors of ``(I - W)^T (I - W)``. Without labels, or with a single class, this is
-    locally linear embedding whatever alpha.
+    Neighbors are the k nearest in ``D' = D + alpha max(D) Lambda``, where Lambda_ij is 1 if i and
+    j are labeled differently, and 0 if their classes are equal or either has none; of equally
+    distant rows those of the own class come first, then the lowest row number. The weights W
+    minimize ``sum_i |x_i - sum_j w_ij x_j|^2`` over weights of neighbors that sum to 1, the
+    embedding Y ``sum_i |y_i - sum_j w_ij y_j|^2`` with ``Y^T Y = I`` and ``Y^T 1 = 0``: its columns
+    are the bottom eigenvectors of ``(I - W)^T (I - W)``. Without labels, or with a single class,
+    this is locally linear embedding for any alpha.
 
-    Where points have neighbours in their class only, as with alpha=1 and all points labelled, each
-    of L classes can be placed anywhere without any error. The first L - 1 coordinates then have
-    eigenvalue 0 and are constant within every class; each of those after them shows one class from
-    inside. The equation leaves open which basis of these L - 1 dimensions to take: here they are
-    ordered as principal components are, by what they tell of the variance of X. Should X have
-    fewer dimensions, the basis of the remaining ones is arbitrary, and fixed for a given order of
-    the rows. A class that has too few points borrows neighbours from others, and lies where these
-    place it. A warning tells where points of one class, or unlabelled ones, fall into several
-    pieces, which the first coordinates then tell apart as well; nothing is added to join them.
+    If rows have neighbors in their class only, as with alpha=1 and all rows labeled, each of L
+    classes can be moved anywhere without error. The first L - 1 coordinates then have eigenvalue 0
+    and are constant within every class; each later one shows the inside of one class. The equation
+    leaves the basis of these L - 1 dimensions open: here they are ordered like principal
+    components, by the variance of X that they explain. If X has fewer dimensions, the basis of the
+    remaining ones is arbitrary, and fixed for a given order of the rows. A class with too few rows
+    borrows neighbors from others, which then determine its coordinates. A warning reports rows of
+    one class, or unlabeled ones, in several components: the first coordinates separate those as
+    well, and no bridges are added.
 
-    New points are mapped by kernel regression of the map on the rows, without labels.
+    New rows are embedded by kernel regression of the coordinates on the rows, without labels.
 
-    The cost is that of the neighbour search, of one more among points of each class that have
-    neighbours in others, and of the largest distance if 0 < alpha < 1, O(n^2 d) at worst; O(n k^2
-    (d + k)) for the weights; O(n^3) for the dense solver. ARPACK's factorisation stays sparse if
-    points lie near a surface of few dimensions, and fills up to n^2 numbers if they do not.
+    The cost is that of the neighbor search, of one more among rows of each class that have
+    neighbors in others, and of the largest distance if 0 < alpha < 1, O(n^2 d) at worst; O(n k^2
+    (d + k)) for the weights; O(n^3) for the dense solver. ARPACK's factorization stays sparse if
+    points lie near a surface of few dimensions; otherwise it fills up to n^2 numbers.
 
     References
     ----------
@@ -149,9 +146,6 @@ class SupervisedLLE(GraphEmbedder):
     ((500, 2), (500, 12))
     """
 
-    graph_parameters: ClassVar[tuple[str, ...]] = ("n_neighbors", "neighbor_search", "random_state")
-    metric = "euclidean"  # weights need coordinates
-
     embedding_: Array
     eigenvalues_: Array
     certificate_: EigenCertificate
@@ -160,9 +154,9 @@ class SupervisedLLE(GraphEmbedder):
         self,
         n_components: int = 2,
         *,
-        n_neighbors: int = 12,
         alpha: float = 1.0,
-        reg: float = 1e-3,
+        ridge: float = 1e-3,
+        n_neighbors: int = 12,
         neighbor_search: str = "auto",
         eigen_solver: str = "auto",
         random_state: Any = None,
@@ -170,9 +164,9 @@ class SupervisedLLE(GraphEmbedder):
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
-        self.n_neighbors = n_neighbors
         self.alpha = alpha
-        self.reg = reg
+        self.ridge = ridge
+        self.n_neighbors = n_neighbors
         self.neighbor_search = neighbor_search
         self.eigen_solver = eigen_solver
         self.random_state = random_state
@@ -181,12 +175,9 @@ class SupervisedLLE(GraphEmbedder):
 
     @property
     def extension_(self) -> KernelRegression | LocalAverage:
-        """The map for new points, with its error on left-out rows; made when first asked for."""
+        """The extension to new rows, with its error on left-out rows; fitted on first use."""
         check_is_fitted(self)
-        return self._new_points.extension
-
-    def _check_labels(self, y: Any, n_samples: int) -> PartialLabels:
-        return PartialLabels.from_optional_y(y, n_samples=n_samples)
+        return self._extension.extension
 
     def _check_parameters(self, labels: PartialLabels) -> None:
         super()._check_parameters(PartialLabels.none(len(labels)))  # classes add no dimension
@@ -194,22 +185,24 @@ class SupervisedLLE(GraphEmbedder):
         hint = ": 0 for neighbors of any class, 1 for neighbors of the own class"
         check_real("alpha", self.alpha, at_least=0, at_most=1, hint=hint)
         hint = ", such as 1e-3: without it weights of many neighbors are not unique"
-        check_real("reg", self.reg, at_least=LEAST_REG, at_most=LARGEST_REG, hint=hint)
+        check_real("ridge", self.ridge, at_least=LEAST_RIDGE, at_most=LARGEST_RIDGE, hint=hint)
 
-    def _join(self, graph: NeighborGraph, groups: NDArray[np.intp] | None = None) -> NeighborGraph:
-        return graph  # components are what the first coordinates tell apart
+    def _bridge(
+        self, graph: NeighborGraph, groups: NDArray[np.intp] | None = None
+    ) -> NeighborGraph:
+        return graph  # components are what the first coordinates separate
 
     def _embed(
         self, X: Any, graph: NeighborGraph, labels: PartialLabels, progress: Progress
     ) -> None:
         codes = labels.codes if self.alpha > 0 else PartialLabels.none(len(labels)).codes
-        neighbors = nearest_by_class(X, graph, codes, float(self.alpha))
-        W = _to_matrix(neighbors, _weigh(X, neighbors, float(self.reg), progress))
-        pieces = closed_pieces(W)
-        _warn_of_split_classes(pieces, codes, labels.classes)
+        neighbors = nearest_by_class(graph, codes, float(self.alpha))
+        W = _reconstruct(X, neighbors, float(self.ridge), progress)
+        components = closed_components(W)
+        _warn_of_split_classes(components, codes, labels.classes)
         progress("eigenpairs", 0, self.n_components)
         pairs = bottom_eigenpairs(
-            W, self.n_components, X=X, pieces=pieces, solver=self.eigen_solver
+            W, self.n_components, X=X, components=components, solver=self.eigen_solver
         )
         progress("eigenpairs", self.n_components, self.n_components)
         self.graph_ = graph
@@ -219,19 +212,19 @@ class SupervisedLLE(GraphEmbedder):
         self.embedding_ = pairs.vectors
         self.eigenvalues_ = pairs.values
         self.certificate_ = pairs.certificate
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        # Copied, as the caller may write into X before the map is asked for.
-        self._new_points = NewPoints(X.copy(), graph, self.embedding_, seed)
+        # Copied, since the caller may write into X before the extension is fitted.
+        seed = seed_from(self.random_state)
+        self._extension = LazyExtension(X.copy(), graph, self.embedding_, seed)
 
-    def _extend(self, X: Any, found: sp.csr_array) -> Array:
-        return self._new_points.predict(X, found)
+    def _extend(self, X: Any, distances: sp.csr_array) -> Array:
+        return self._extension.predict(X, distances)
 
 
-def _weigh(X: Any, neighbors: Rows, reg: float, progress: Progress) -> Array:
-    """Return the weights by which the neighbours of every point rebuild it.
+def _reconstruct(X: Any, neighbors: Rows, ridge: float, progress: Progress) -> sp.csr_array:
+    """Return the weights W by which the neighbors of every row reconstruct it.
 
-    With C the neighbours' differences from the point and G = C C^T, they are the solution of
-    (G + reg tr(G) I) w = 1, at sum 1; equal weights where all neighbours equal the point.
+    With C the neighbors' differences from the row and G = C C^T, they are the solution of
+    (G + ridge tr(G) I) w = 1, scaled to sum 1; equal weights if all neighbors equal the row.
     """
     n, k = neighbors.shape
     weights = np.empty((n, k))
@@ -248,37 +241,29 @@ def _weigh(X: Any, neighbors: Rows, reg: float, progress: Progress) -> Array:
         C = np.ldexp(C, -exponents)
         G = C @ C.transpose(0, 2, 1)
         trace = np.trace(G, axis1=1, axis2=2)
-        G[:, np.arange(k), np.arange(k)] += reg * np.where(trace > 0, trace, 1.0)[:, None]
+        G[:, np.arange(k), np.arange(k)] += ridge * np.where(trace > 0, trace, 1.0)[:, None]
         w = np.linalg.solve(G, np.ones((len(rows), k, 1)))[:, :, 0]
         weights[rows] = w / w.sum(axis=1, keepdims=True)
     progress("weights", n, n)
-    return weights
-
-
-def _to_matrix(neighbors: Rows, weights: Array) -> sp.csr_array:
-    n, k = neighbors.shape
     starts = np.arange(0, n * k + 1, k)
     W = sp.csr_array((weights.ravel(), neighbors.ravel(), starts), shape=(n, n), copy=True)
     W.sort_indices()
     return W
 
 
-def _warn_of_split_classes(pieces: Rows, codes: Rows, classes: NDArray[Any]) -> None:
-    """Warn where points of one class, or unlabelled ones, lie in several closed pieces."""
-    inside = np.unique(np.column_stack([codes, pieces])[pieces >= 0], axis=0)
+def _warn_of_split_classes(components: Rows, codes: Rows, classes: NDArray[Any]) -> None:
+    """Warn if rows of one class, or unlabeled ones, lie in several closed components."""
+    inside = np.unique(np.column_stack([codes, components])[components >= 0], axis=0)
     split, counts = np.unique(inside[:, 0], return_counts=True)
     split, counts = split[counts > 1], counts[counts > 1]
     if len(split) == 0:
         return
-    n_pieces = int(pieces.max()) + 1
-    name = "unlabelled points"
-    if split[0] >= 0:
-        name = f"points of class {classes.tolist()[split[0]]!r}"
-    more = f" (so it is with {len(split)} classes)" if len(split) > 1 else ""
-    warnings.warn(
-        f"The neighbourhoods fall into {n_pieces} pieces that have no neighbour outside, and "
-        f"{name} lie in {counts[0]} of them{more}: the first {n_pieces - 1} dimensions tell "
-        "nothing but pieces apart. More neighbours may join them.",
+    n_components = int(components.max()) + 1
+    name = f"rows of class {classes.tolist()[split[0]]!r}" if split[0] >= 0 else "unlabeled rows"
+    more = f" ({len(split)} classes are split)" if len(split) > 1 else ""
+    warn_user(
+        f"The neighborhoods form {n_components} components without neighbors outside, and {name} "
+        f"lie in {counts[0]} of them{more}: the first {n_components - 1} dimensions only separate "
+        "components. A larger n_neighbors may avoid this.",
         DisconnectedGraphWarning,
-        stacklevel=4,
     )

@@ -2,12 +2,13 @@
 
 import multiprocessing
 import tracemalloc
+from functools import partial
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from known_graphs import cliques, cycle, grid, path
-from scipy.linalg import eigh, subspace_angles
+from scipy.linalg import LinAlgError, cholesky, eigh, subspace_angles
 from scipy.sparse.linalg import eigsh
 from sklearn.datasets import load_digits
 from sklearn.neighbors import kneighbors_graph
@@ -16,11 +17,13 @@ from labelfold.graph.adjacency import SparseAdjacency
 from labelfold.graph.components import find_components
 from labelfold.solvers.eigen import (
     chebyshev,
-    positive_eigenpairs,
     smallest_eigenpairs,
 )
+from labelfold.solvers.eigen.chebyshev import inner_products, orthonormalize, remove, rotate
 from labelfold.solvers.eigen.operator import ChebyshevFilter, LaplacianOperator
-from labelfold.threads import limit_threads
+from labelfold.threads import for_each, limit_threads
+
+positive_eigenpairs = partial(smallest_eigenpairs, skip_zeros=True)
 
 
 def nearest(X, k):
@@ -69,12 +72,12 @@ def test_agrees_with_arpack(name, normalization):
     spectrum = eigh(L.toarray(), M.toarray(), eigvals_only=True)
     n_pairs = end_of_cluster(spectrum, n_pairs)
     v0 = np.random.default_rng(0).standard_normal(len(spectrum))
-    expected, vectors = eigsh(L, n_pairs, M, sigma=-0.01, v0=v0)  # SciPy's, by factorisation
+    expected, vectors = eigsh(L, n_pairs, M, sigma=-0.01, v0=v0)  # SciPy's, by factorization
     found = smallest_eigenpairs(
         SparseAdjacency(W),
         n_pairs,
         normalization=normalization,
-        pieces=find_components(W),
+        components=find_components(W),
         solver="chebyshev",
     )
     assert found.certificate.ok
@@ -92,7 +95,7 @@ def test_many_copies_of_one_eigenvalue(normalization):
         SparseAdjacency(W),
         100,
         normalization=normalization,
-        pieces=find_components(W),
+        components=find_components(W),
         solver="chebyshev",
     )
     np.testing.assert_allclose(found.values, 20 if normalization == "none" else 20 / 19, atol=1e-10)
@@ -125,8 +128,8 @@ def test_loose_tolerance_is_reached_by_filters_in_single_precision(monkeypatch):
 @pytest.mark.parametrize("tol", [1e-4, 1e-8])
 def test_same_bits_for_any_number_of_threads(monkeypatch, tol):
     monkeypatch.setattr(chebyshev, "COMPILE_ENTRIES", 0)
-    monkeypatch.setattr("labelfold.solvers.eigen.blocks.ROWS", 500)
-    monkeypatch.setattr("labelfold.solvers.eigen.blocks.COLUMNS", 32)
+    monkeypatch.setattr(chebyshev, "ROWS", 500)
+    monkeypatch.setattr(chebyshev, "COLUMNS", 32)
     adjacency = SparseAdjacency(DIGITS)
     found = []
     for n_jobs in (1, 2, 3):
@@ -147,7 +150,7 @@ def test_locked_vectors_do_not_come_back():
     operator = LaplacianOperator(adjacency, "none")
     operator.compile(1)
     null = operator.null_vectors(np.zeros(adjacency.size, dtype=int))
-    mu, U = chebyshev.top_eigenpairs(operator, 300, aside=null, tol=1e-5)
+    mu, U = chebyshev.top_eigenpairs(operator, 300, known=null, tol=1e-5)
     np.testing.assert_allclose(operator.eigenvalues(mu), expected.values, atol=1e-6)
     np.testing.assert_allclose(U.T @ U, np.eye(300), atol=1e-10)
 
@@ -172,9 +175,11 @@ def test_graph_known_by_its_products_alone():
 def test_components_take_no_dense_vectors():
     # 4,000 components: their indicators as dense columns would take 640 MB.
     W = sp.csr_array(sp.block_diag([path(5)] * 3999 + [grid(15, 15)]))
-    adjacency, pieces = SparseAdjacency(W), find_components(W)
+    adjacency, components = SparseAdjacency(W), find_components(W)
     tracemalloc.start()
-    found = positive_eigenpairs(adjacency, 20, pieces=pieces, normalization="none", tol=1e-6)
+    found = positive_eigenpairs(
+        adjacency, 20, components=components, normalization="none", tol=1e-6
+    )
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 200e6
@@ -189,9 +194,9 @@ def test_memory_is_bounded():
     n, p = 20_000, 150
     rng = np.random.default_rng(0)
     adjacency = SparseAdjacency(nearest(rng.random((n, 3)), 6))
-    pieces = find_components(adjacency.matrix)
+    components = find_components(adjacency.matrix)
     tracemalloc.start()
-    positive_eigenpairs(adjacency, p, pieces=pieces, solver="chebyshev", tol=1e-4)
+    positive_eigenpairs(adjacency, p, components=components, solver="chebyshev", tol=1e-4)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     block = 8 * n * (1.15 * p + 20)
@@ -203,7 +208,7 @@ def test_stops_with_what_it_has(monkeypatch):
     # As many filters as allowed and no more; the certificate says that it is not enough.
     operator = LaplacianOperator(SparseAdjacency(path(500)), "degree")
     null = operator.null_vectors(np.zeros(500, dtype=int))
-    mu, U = chebyshev.top_eigenpairs(operator, 40, aside=null, tol=1e-10)
+    mu, U = chebyshev.top_eigenpairs(operator, 40, known=null, tol=1e-10)
     assert mu.shape == (40,)
     assert np.all(np.isfinite(U))
     residuals = np.linalg.norm(operator(U) - U * mu, axis=0)
@@ -221,12 +226,12 @@ def test_cut_through_a_plateau_that_hubs_press_against_the_end(n_pairs):
     W[:8, 1000:1100] = rng.random((8, 100)) < 0.5
     W = np.maximum(W, W.T)
     adjacency = SparseAdjacency(sp.csr_array(W))
-    pieces = find_components(adjacency.matrix)
+    components = find_components(adjacency.matrix)
     spectrum = np.linalg.eigvalsh(np.diag(adjacency.degrees) - W)
-    n_null = int(pieces.max()) + 1
+    n_null = int(components.max()) + 1
     wanted = int(np.sum(spectrum < 7.99)) - n_null + n_pairs  # the last ones lie on the plateau
     found = positive_eigenpairs(
-        adjacency, wanted, normalization="none", pieces=pieces, solver="chebyshev", tol=1e-4
+        adjacency, wanted, normalization="none", components=components, solver="chebyshev", tol=1e-4
     )
     assert found.certificate.ok
     # Residuals of 1 % of an eigenvalue are asked for, so they are as far off at the most.
@@ -264,7 +269,7 @@ def _solve_in_child(queue):
 
 
 def test_forked_child_can_solve_after_its_parent(monkeypatch):
-    # A pool of threads that outlives a call would leave a forked child waiting for ever.
+    # A pool of threads that outlives a call would leave a forked child waiting forever.
     monkeypatch.setattr(chebyshev, "COMPILE_ENTRIES", 0)
     with limit_threads(2):
         here = positive_eigenpairs(SparseAdjacency(DIGITS), 30, solver="chebyshev", tol=1e-4)
@@ -275,3 +280,108 @@ def test_forked_child_can_solve_after_its_parent(monkeypatch):
     there = queue.get(timeout=60)
     child.join(timeout=60)
     np.testing.assert_array_equal(there, here.values)
+
+
+@pytest.fixture
+def small_parts(monkeypatch):
+    monkeypatch.setattr(chebyshev, "ROWS", 7)
+    monkeypatch.setattr(chebyshev, "COLUMNS", 3)
+
+
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_products_in_parts(n_threads):
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((40, 8)), rng.standard_normal((40, 5))
+    np.testing.assert_allclose(inner_products(X, Y, n_threads), X.T @ Y, atol=1e-13)
+    np.testing.assert_allclose(inner_products(X, X, n_threads, symmetric=True), X.T @ X, atol=1e-13)
+    S = rng.standard_normal((8, 6))
+    np.testing.assert_allclose(rotate(X.copy(), S, n_threads), X @ S, atol=1e-13)
+
+
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_remove(kind, dtype):
+    rng = np.random.default_rng(0)
+    basis, _ = np.linalg.qr(rng.standard_normal((40, 3)))
+    X = rng.standard_normal((40, 6)).astype(dtype)
+    remove(X, kind(basis), 1)
+    assert X.dtype == dtype
+    np.testing.assert_allclose(basis.T @ X, 0, atol=10 * np.finfo(dtype).eps)
+    remove(X, kind(np.empty((40, 0))), 1)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_orthonormalize_where_cholesky_breaks(dtype):
+    # What a filter leaves: columns that are nearly one vector, of sizes far apart.
+    rng = np.random.default_rng(0)
+    Q, _ = np.linalg.qr(rng.standard_normal((500, 30)))
+    mix = np.geomspace(1, 1e-9 if dtype == np.float64 else 1e-3, 30)
+    X = ((Q * mix) @ rng.standard_normal((30, 30)) * np.geomspace(1, 1e8, 30)).astype(dtype)
+    if dtype == np.float64:
+        with pytest.raises(LinAlgError):
+            cholesky(X.T @ X)
+    original = X.astype(float)
+    basis = orthonormalize(X, 1, accurate=True)
+    eps = np.finfo(dtype).eps
+    np.testing.assert_allclose(basis.T @ basis, np.eye(basis.shape[1]), atol=50 * eps)
+    assert np.shares_memory(basis, X)
+    # What was lost is below the accuracy of the Gram matrix: the rest spans the same.
+    leading = np.linalg.svd(original / np.linalg.norm(original, axis=0))[0][:, :10]
+    assert np.max(subspace_angles(leading, basis.astype(float))) < 1e-3
+
+
+def test_orthonormalize_drops_what_is_no_direction():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((50, 6))
+    X[:, 2] = 0
+    X[:, 4] = X[:, 1]
+    basis = orthonormalize(X.copy(), 1, accurate=True)
+    assert basis.shape == (50, 4)
+    np.testing.assert_allclose(basis.T @ basis, np.eye(4), atol=1e-13)
+    assert np.max(subspace_angles(basis, X[:, [0, 1, 3, 5]])) < 1e-10
+
+
+@pytest.mark.parametrize("normalization", ["degree", "none"])
+def test_compiled_operator_is_the_operator(normalization):
+    rng = np.random.default_rng(0)
+    W = sp.random_array((80, 80), density=0.1, random_state=rng)
+    W = sp.csr_array(W + W.T)
+    W = sp.csr_array(sp.block_diag([W, [[0.0]]]))  # an isolated node
+    plain = LaplacianOperator(SparseAdjacency(W), normalization)
+    compiled = LaplacianOperator(SparseAdjacency(W), normalization)
+    compiled.compile(2)
+    assert compiled.is_compiled
+    X = rng.standard_normal((81, 70))
+    np.testing.assert_allclose(compiled(X), plain(X), atol=1e-13)
+    for degree in (1, 2, 5):
+        polynomial = ChebyshevFilter(-0.9, 0.5, degree)
+        expected = X.copy()
+        plain.filter(polynomial, expected, np.float64)
+        for dtype, atol in ((np.float64, 1e-11), (np.float32, 1e-3)):
+            found = X.copy()
+            compiled.filter(polynomial, found, dtype)
+            np.testing.assert_allclose(found, expected, atol=atol)
+    assert compiled.n_products == 70 * (1 + 2 * (1 + 2 + 5))
+
+
+@pytest.mark.parametrize("W", [cycle(2000), grid(40, 50)], ids=["cycle", "grid"])
+def test_density_counts_eigenvalues(W):
+    operator = LaplacianOperator(SparseAdjacency(W), "none")
+    found = chebyshev._estimate_density(operator, np.empty((2000, 0)), 2000, 1)
+    spectrum = np.linalg.eigvalsh(operator(np.eye(2000)))[::-1]
+    assert found.floor <= spectrum[-1] + 1e-3
+    for rank in (100, 400, 1000, 1800):
+        value = found.value_at(rank)
+        assert abs(np.sum(spectrum >= value) - rank) < 100
+
+
+def test_error_in_a_thread_is_raised():
+    def work(part):
+        if part == 3:
+            raise ValueError("part 3")
+
+    for n_threads in (1, 2):
+        with pytest.raises(ValueError, match="part 3"):
+            for_each(work, range(5), n_threads)

@@ -1,4 +1,4 @@
-"""Maps that weights rebuild best: closed forms, dense against ARPACK, known null vectors."""
+"""Coordinates that weights reconstruct best: closed forms, dense against ARPACK, null vectors."""
 
 import numpy as np
 import pytest
@@ -7,13 +7,13 @@ from scipy.linalg import block_diag, subspace_angles
 from sklearn.exceptions import ConvergenceWarning
 
 from labelfold.solvers.eigen import null_space
-from labelfold.solvers.eigen.null_space import bottom_eigenpairs, closed_pieces
+from labelfold.solvers.eigen.null_space import bottom_eigenpairs, closed_components
 
 SOLVERS = ["dense", "arpack"]
 
 
 def ring(n):
-    """Every point is the mean of its two neighbours on a circle."""
+    """Every point is the mean of its two neighbors on a circle."""
     step = np.roll(np.eye(n), 1, axis=1)
     return (step + step.T) / 2
 
@@ -57,7 +57,9 @@ def test_against_singular_vectors(solver):
 
 
 def test_solvers_give_one_basis():
-    W = block_diag(*[random_weights(40, np.random.default_rng(1))] * 3)  # eigenvalues thrice
+    W = block_diag(
+        *[random_weights(40, np.random.default_rng(1))] * 3
+    )  # all eigenvalues three times
     a, b = (bottom(W, 8, solver) for solver in SOLVERS)
     np.testing.assert_allclose(a.values, b.values, atol=1e-12)
     np.testing.assert_allclose(a.vectors, b.vectors, atol=1e-7)
@@ -68,11 +70,11 @@ def test_solvers_give_one_basis():
 def test_a_pair_that_arpack_misses_is_found(monkeypatch):
     ask, n_asked = null_space._arpack, []
 
-    def forgetful(M, shift, solve, aside, n_wanted, rng):
+    def forgetful(M, shift, solve, known, n_wanted, rng):
         n_asked.append(n_wanted)
         if len(n_asked) > 1:
-            return ask(M, shift, solve, aside, n_wanted, rng)
-        vectors, values = ask(M, shift, solve, aside, n_wanted + 2, rng)
+            return ask(M, shift, solve, known, n_wanted, rng)
+        vectors, values = ask(M, shift, solve, known, n_wanted + 2, rng)
         return vectors[:, [0, 3, 4]], values[[0, 3, 4]]
 
     monkeypatch.setattr(null_space, "_arpack", forgetful)
@@ -94,44 +96,44 @@ def test_eigenvalues_of_very_different_size():
     assert bottom(W, 8).certificate.ok
 
 
-def test_pieces_of_a_directed_graph():
+def test_closed_components_of_a_directed_graph():
     # 0 and 1 name each other, so do 4 and 5; 2 and 3 name these, and nobody names them.
     W = np.zeros((6, 6))
     W[[0, 1, 4, 5], [1, 0, 5, 4]] = 1
     W[2, [0, 4]] = 0.25, 0.75
     W[3, [1, 2]] = -1, 2
-    np.testing.assert_array_equal(closed_pieces(sp.csr_array(W)), [0, 0, -1, -1, 1, 1])
+    np.testing.assert_array_equal(closed_components(sp.csr_array(W)), [0, 0, -1, -1, 1, 1])
     pairs = bottom(W, 1)
-    # Up to a factor and a constant: 0 on the first piece, 1 on the last.
+    # Up to a factor and a constant: 0 on the first component, 1 on the last.
     v = pairs.vectors[:, 0]
     np.testing.assert_allclose((v - v[0]) / (v[5] - v[0]), [0, 0, 0.75, 1.5, 1, 1], atol=1e-12)
     assert pairs.certificate.ok
     assert pairs.values[0] == 0
 
 
-def test_a_weight_of_zero_joins_nothing():
+def test_a_weight_of_zero_is_not_an_edge():
     W = sp.csr_array((np.array([1.0, 0, 1, 1, 1]), ([0, 0, 1, 2, 3], [1, 2, 0, 3, 2])))
-    np.testing.assert_array_equal(closed_pieces(W), [0, 0, 1, 1])
+    np.testing.assert_array_equal(closed_components(W), [0, 0, 1, 1])
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("n_pairs", [2, 4, 7])
-def test_null_space_of_pieces(solver, n_pairs):
+def test_null_space_of_components(solver, n_pairs):
     rng = np.random.default_rng(2)
     sizes = [30, 40, 50, 60, 70]
     W = block_diag(*[random_weights(n, rng) for n in sizes])
-    piece = np.repeat(np.arange(5), sizes)
-    X = rng.normal(size=(5, 6))[piece] + 0.1 * rng.normal(size=(250, 6))
+    component = np.repeat(np.arange(5), sizes)
+    X = rng.normal(size=(5, 6))[component] + 0.1 * rng.normal(size=(250, 6))
     pairs = bottom(W, n_pairs, solver, X)
     assert pairs.certificate.ok
     n_null = min(n_pairs, 4)
     for p in range(5):
-        assert np.ptp(pairs.vectors[piece == p, :n_null], axis=0).max() < 1e-12
-    # In the order in which they tell of the variance of X.
-    told = np.linalg.norm(pairs.vectors[:, :n_null].T @ (X - X.mean(axis=0)), axis=1)
-    means = np.array([X[piece == p].mean(axis=0) for p in range(5)]) - X.mean(axis=0)
+        assert np.ptp(pairs.vectors[component == p, :n_null], axis=0).max() < 1e-12
+    # In the order of the variance of X that they explain.
+    explained = np.linalg.norm(pairs.vectors[:, :n_null].T @ (X - X.mean(axis=0)), axis=1)
+    means = np.array([X[component == p].mean(axis=0) for p in range(5)]) - X.mean(axis=0)
     expected = np.linalg.svd(np.sqrt(sizes)[:, None] * means, compute_uv=False)
-    np.testing.assert_allclose(told, expected[:n_null], rtol=1e-9)
+    np.testing.assert_allclose(explained, expected[:n_null], rtol=1e-9)
 
 
 def test_null_space_larger_than_the_data():
@@ -154,7 +156,7 @@ def test_all_pairs(solver):
     np.testing.assert_allclose(pairs.values, expected, rtol=1e-8)
 
 
-def test_no_convergence_is_told_in_numbers(monkeypatch):
+def test_no_convergence_warns_with_numbers(monkeypatch):
     monkeypatch.setattr(null_space, "RESTARTS", 1)
     W = random_weights(400, np.random.default_rng(0))
     with pytest.warns(ConvergenceWarning, match=r"NOT converged.*worst residual"):

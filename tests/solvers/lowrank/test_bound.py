@@ -16,7 +16,7 @@ def path_problem(lengths, spread=None):
 
 
 def optimal_multipliers(lengths):
-    """For a path: forces balance the pull, y_e l_e = sum of centred positions beyond the edge."""
+    """For a path: forces balance the pull, y_e l_e = sum of centered positions beyond the edge."""
     x = np.concatenate([[0.0], np.cumsum(lengths)])
     x -= x.mean()
     return -np.cumsum(x)[:-1] / lengths, float(x @ x)
@@ -107,7 +107,7 @@ def test_caps_take_no_negative_multipliers():
     assert found.value >= 2 - 1e-9  # of the points -1, 0, 1
 
 
-def test_nothing_to_maximise():
+def test_nothing_to_maximize():
     assert bound_from(path_problem([1.0, 2.0], Spread()), np.ones(2), sparse=True).value == 0
 
 

@@ -14,7 +14,7 @@ from labelfold.solvers.lowrank.distances import (
 RNG = np.random.default_rng(0)
 
 
-def test_variance_is_the_centring_matrix():
+def test_variance_is_the_centering_matrix():
     n = 7
     assert Spread(variance=1.0).matrix(n) == pytest.approx(np.eye(n) - 1 / n)
 
@@ -168,7 +168,7 @@ class TestCertificate:
     def test_ok_needs_tolerance_and_rest(self):
         assert self.certificate().ok
         assert not self.certificate(tol=1e-5).ok
-        assert not self.certificate(stopped_by="time").ok
+        assert not self.certificate(stopped_by="iterations").ok
         hidden = DistanceErrors(1e-4, 0.5, 1e-2, 5e-5, 5e-3)
         assert not self.certificate(errors=hidden).ok
 
@@ -176,5 +176,7 @@ class TestCertificate:
         text = str(self.certificate())
         assert text.startswith("ok: squared distances kept to 1.0e-04 (rms, asked 1e-03)")
         assert "gap 5.0%" in text
-        assert "NOT converged (stopped by time)" in str(self.certificate(stopped_by="time"))
-        assert "no map keeps these distances" in str(self.certificate(bound=-1.0))
+        assert "NOT converged (stopped by iterations)" in str(
+            self.certificate(stopped_by="iterations")
+        )
+        assert "no embedding keeps these distances" in str(self.certificate(bound=-1.0))

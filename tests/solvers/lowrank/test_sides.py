@@ -135,14 +135,14 @@ def hinge(g, mu, s, most):
 
 def energy(kind, sides, R, mu, at):
     """The sum of hinges at R; the stiffness of anchors is that of the place where walls began."""
-    centred, began = R - R.mean(axis=0), at - at.mean(axis=0)
+    centered, began = R - R.mean(axis=0), at - at.mean(axis=0)
     total = 0.0
     for k, (i, y) in enumerate(zip(sides.points, sides.signs, strict=True)):
         if kind == "axes":
             g, length = y * R[i, sides.axes[k]] - WALL_MARGIN, 1.0
         else:
             A = sides.anchors[k]
-            g = y * centred[i] @ centred[A] - WALL_MARGIN
+            g = y * centered[i] @ centered[A] - WALL_MARGIN
             length = max(np.linalg.norm(began[A]), 1.0)
         total += hinge(g, mu[k], SIGMA / length**2, sides.force * TENSION / length)
     return total
@@ -207,7 +207,7 @@ def test_forces_are_cut_to_what_is_allowed_and_follow_the_steps(kind, force):
 
 @pytest.mark.parametrize("force", [np.inf, 0.8])
 def test_anchors_pull_at_nothing_but_each_other(force):
-    """Moving all points changes no entry of the centred Gram matrix."""
+    """Moving all points changes no entry of the centered Gram matrix."""
     sides, R, mu, P = make_walls("anchors", force)
     walls, G = walls_at(sides, R, mu), np.zeros_like(R)
     walls.add_gradient(R, G)

@@ -16,7 +16,7 @@ from labelfold.solvers.lowrank.starts import Columns, geodesic_start, principal,
 @pytest.fixture(scope="module")
 def roll():
     X, _, coordinates = make_swiss_roll(600, random_state=0)
-    graph = NeighborGraph.build(X, n_neighbors=8).connected()
+    graph = NeighborGraph.build(X, n_neighbors=8).bridged()
     edges, lengths = pairs_above(graph.distances)
     return X, DistanceProblem(600, edges, lengths**2, Spread(1.0)), coordinates
 

@@ -20,19 +20,19 @@
   const ring = find("ring");
   const search = find("search");
 
-  const LONGEST = 400; // characters of a value that the card shows before it is asked to stay
-  const REACH = 14; // pixels from the pointer within which a point answers
+  const LONGEST = 400; // characters of a value on a card that is not pinned
+  const REACH = 14; // pixels, the largest distance from the pointer to its point
   const GAP = 16; // pixels between a point and its card
   const MARGIN = 8; // pixels between the card and the edge of the screen
 
-  // What the filters and the search leave.
+  // Which points pass the filters and the search.
   const visible = new Uint8Array(n).fill(1);
-  let isHit = null; // null while nothing is searched for
+  let isHit = null; // null without a search
 
   const answers = (i) => visible[i] && (isHit === null || isHit[i]);
 
-  // WebGL without a graphics card is as slow as the canvas, and draws all points while they move; the
-  // canvas draws a part of them.
+  // Without a graphics card, WebGL is as slow as the canvas but draws all points while they move; the
+  // canvas draws some of them.
   function hasGraphicsCard() {
     const gl = document.createElement("canvas").getContext("webgl");
     if (gl === null) return false;
@@ -64,7 +64,7 @@
     return found;
   }
 
-  // The cut never parts the halves of a character.
+  // Never cuts a character (surrogate pair) in half.
   function shortened(text) {
     return text.length > LONGEST ? `${text.slice(0, LONGEST).replace(/[\ud800-\udbff]$/, "")}…` : text;
   }
@@ -94,8 +94,8 @@
   let shown = null;
   let isPinned = false;
 
-  // Put the ring around a point and the card beside it, where there is more room. Pinned, it stays,
-  // has the whole of each text, and can be scrolled.
+  // Put the ring around a point and the card beside it, on the side with more room. A pinned card
+  // stays, shows each text in full, and can be scrolled.
   function show(i, pin) {
     card.hidden = ring.hidden = false;
     if (i !== shown || pin !== isPinned) {
@@ -129,7 +129,7 @@
     card.hidden = ring.hidden = true;
   }
 
-  // The nearest point in reach, the upper of two in the same place; null where there is none.
+  // The nearest point in reach, the upper of two at the same place; null if there is none.
   function nearest(event) {
     const across = map.inner_width / (map.x_range.end - map.x_range.start);
     const down = map.inner_height / (map.y_range.start - map.y_range.end);
@@ -164,9 +164,9 @@
   const boxes = [...document.querySelectorAll("[data-class]")];
   const boxOf = new Map(boxes.map((box) => [box.dataset.class, box]));
   const isClassOn = (code) => boxOf.get(code < 0 ? "none" : String(code)).checked;
-  const naming = find("naming"); // null where no names are written among the points
+  const naming = find("naming"); // null if no names are written among the points
   const widths = naming === null ? [] : measureNames(model("names").data.text);
-  let written = null; // how names were written last
+  let written = null; // the last placement of names
 
   function writeNames() {
     if (naming === null) return;
@@ -200,7 +200,7 @@
     axis.major_label_overrides = new Map(labels);
   }
 
-  // The frame has another size: the window was resized, or numbers along an axis grew longer.
+  // Called when the frame changes size: with the window, or with longer numbers along an axis.
   function fit() {
     nameRows();
     writeNames();
@@ -244,24 +244,24 @@
 
   // ---- search
 
-  const DIMMED = 0.06; // opacity of points while others are searched for, and
+  const DIMMED = 0.06; // opacity of points that are not hits, and
   const CLEAR = { text_alpha: { value: 1 }, background_fill_alpha: { value: 0.75 } }; // of names
   const FADED = { text_alpha: { value: 0.25 }, background_fill_alpha: { value: 0 } };
-  const FEW = 200; // hits up to which each is drawn at least
+  const FEW = 200; // hits, up to which each is drawn at least
   const LARGE = 11; // pixels wide
   const ownAlpha = points.data.alpha;
   const dimmedAlpha = ownAlpha.map((own) => Math.min(own, DIMMED));
-  let searched = ""; // what `isHit` answers
-  let stops = []; // the hits that filters leave
-  let step = -1; // the one that Enter has come to
+  let searched = ""; // the text that `isHit` is for
+  let stops = []; // the hits that pass the filters
+  let step = -1; // index of the hit that Enter has reached
   let texts = null;
 
-  // Spelling that people do not see, or do not type, does not count.
+  // Accents, case and spacing do not matter.
   function folded(text) {
     return text.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").toLowerCase().replace(/\s+/g, " ").trim();
   }
 
-  // One text a row, made when the first search needs it; a line break parts what is searched.
+  // One text per row, built for the first search; line breaks separate its fields.
   function searchable() {
     texts ??= Array.from({ length: n }, (_, i) =>
       [
@@ -308,7 +308,7 @@
     }
   }
 
-  // Hits lie on top of all points, and are large where they are few.
+  // Hits are on top of all points, and large if they are few.
   function drawHits() {
     const found = model("found");
     if (stops.length === 0 && found.data.x.length === 0) return;
@@ -335,7 +335,7 @@
     }
   });
 
-  // Show the next hit or the one before, in the order of rows, and move the map where it is outside.
+  // Show the next or previous hit in the order of rows; move the map if the hit is outside.
   function visit(direction) {
     if (step === -1) stops.sort((a, b) => rows.row[a] - rows.row[b]);
     step = step === -1 && direction < 0 ? stops.length - 1 : (step + direction + stops.length) % stops.length;
@@ -377,7 +377,7 @@
     keys[event.key]();
   });
 
-  // Bokeh's tools are elements that no role names.
+  // Bokeh's tools are elements without a role.
   for (const { el } of views.find_one(map.toolbar)?.tool_button_views ?? []) {
     el.setAttribute("role", "button");
     el.setAttribute("aria-label", el.title);

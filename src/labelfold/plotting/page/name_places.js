@@ -1,4 +1,4 @@
-// Where names of classes have room on a map, and what is left of a name that has little.
+// Places for class names on a map, and short forms of long names.
 "use strict";
 
 const NAME_GAP = 9; // pixels between an anchor and its name
@@ -10,8 +10,8 @@ function measureNames(texts) {
   return texts.map((text) => pen.measureText(text).width + 4);
 }
 
-// Place each name above its anchor, else below, within the frame; one that would cover another gets
-// no place. Offsets are from the anchor to the middle of the name's lower edge.
+// Place each name above its anchor, otherwise below, within the frame; a name that would cover
+// another gets no place. Offsets are from the anchor to the middle of the name's lower edge.
 function placeNames(names, { left, right, top, bottom }) {
   const covers = (one, other) =>
     one.start < other.end && other.start < one.end && one.high < other.low && other.high < one.low;
@@ -34,7 +34,7 @@ function placeNames(names, { left, right, top, bottom }) {
   return plan;
 }
 
-// A name on one line of so many letters, cut in the middle: the end often tells classes apart.
+// A name on one line of so many letters, cut in the middle: the end often distinguishes classes.
 function cutInMiddle(name, most) {
   const letters = [...name.trim().replace(/\s+/g, " ")];
   const tail = Math.floor(most / 2) - 1;

@@ -1,14 +1,18 @@
 """Chebyshev-filtered subspace iteration: many top eigenpairs, for a spectrum in [-1, 1].
 
 A block of vectors is multiplied by a Chebyshev polynomial of the operator that stays small on
-[floor, bound] and grows beyond it; then the block is orthonormalised and rotated to Ritz vectors,
-those that have converged are locked, and so on with the others. A block sees all copies of a
-repeated eigenvalue, and a polynomial of degree m narrows a gap g as fast as exp(m sqrt(g)), where a
+[floor, bound] and grows above it. Then the block is orthonormalized and rotated to Ritz vectors,
+the converged ones are locked, and the others go on. A block sees all copies of a repeated
+eigenvalue, and a polynomial of degree m resolves a gap g as fast as exp(m sqrt(g)), where a
 restarted Lanczos iteration stalls.
 
-What makes it quick: the bound is known before the first filter, from the spectrum's density; the
-first filters need no Ritz vectors, only a well-conditioned block; and filters may work in float32,
-since the block is all that they improve and what it is worth is measured in float64.
+Three things make it fast: the bound is known before the first filter, from the density of the
+spectrum; the first filters need no Ritz vectors, only a well-conditioned block; and filters may
+work in float32, since they only improve the block, whose accuracy is measured in float64.
+
+Results have the same bits for any number of threads. BLAS in several threads splits sums by their
+number; here tall blocks are cut into parts by their shapes alone, each part is computed by BLAS in
+one thread, and the threads are ours.
 """
 
 from __future__ import annotations
@@ -18,71 +22,66 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh, eigh_tridiagonal
+from scipy.linalg import LinAlgError, cholesky, eigh, eigh_tridiagonal, solve_triangular
 
 from labelfold.progress import Progress, report_nothing
 from labelfold.solvers.certificates import pair_tolerances
-from labelfold.solvers.eigen.blocks import (
-    inner_products,
+from labelfold.solvers.eigen.operator import (
+    ChebyshevFilter,
+    LaplacianOperator,
     measure_residuals,
-    orthonormalize,
-    remove,
-    rotate,
 )
-from labelfold.solvers.eigen.operator import ChebyshevFilter, LaplacianOperator
-from labelfold.threads import limit_threads, thread_limit
+from labelfold.threads import for_each, limit_threads, thread_limit
 
-__all__ = ["top_eigenpairs"]
+__all__ = ["inner_products", "top_eigenpairs"]
 
 Array = NDArray[np.float64]
 Block = NDArray[Any]  # float32 or float64
 
-MAX_FILTERS = 100  # after which to stop, converged or not
-MARGIN, SPARE = 0.15, 20  # columns of the block beyond those wanted: a share of them, and a number
-OPENING_GROWTH = 3e4  # of one filter from a random block: more would cost it its rank
-N_OPENING = 3
+MAX_FILTERS = 100  # stop then, converged or not
+MARGIN, SPARE = 0.15, 20  # extra columns of the block: a share of the wanted ones, plus a number
+N_OPENING, OPENING_GROWTH = 3, 3e4  # filters of a random block; more growth would cost it its rank
 GROWTH = {np.dtype(np.float32): 3e4, np.dtype(np.float64): 1e7}  # of one filter on Ritz vectors
-SINGLE_PRECISION = 1e-5  # residual that float32 reaches with ease
-SAFETY = 3.0  # by which a last filter overshoots the tolerance
-STALLED = 0.5  # share of a residual that a filter leaves of it at the most
-WIDEN = 10.0  # factor by which the bound steps back then
+SINGLE_PRECISION = 1e-5  # residual that float32 reaches easily
+SAFETY = 3.0  # factor by which the last filter overshoots the tolerance
+STALLED, WIDEN = 0.5, 10.0  # a filter that leaves more of a residual moves the bound down by WIDEN
 LOCK = 0.1  # share of the tolerance at which a pair is locked
 FEW_VECTORS = 32  # up to which products with a sparse matrix are slower than with a dense one
-PANEL = 256  # columns whose products with the operator are held at a time
-COMPILE_ENTRIES = 1_000_000  # of the block, from which on the compiled kernel pays
-# Of the density's estimate: vectors, steps, and the length of a direction that is mere rounding.
+COMPILE_ENTRIES = 1_000_000  # of the block, from which the compiled kernel pays
+# Of the density's estimate: vectors, steps, and the length of a direction that is only rounding.
 N_VECTORS, N_STEPS, BREAKDOWN = 4, 80, 1e-10
+ROWS, COLUMNS = 4096, 256  # of a part of a tall block
+# Pivots of a Cholesky factor of unit columns: below the first more than half of the digits are
+# lost, from the second on one pass leaves columns orthonormal to twelve digits.
+SAFE_PIVOT, ACCURATE_PIVOT = 1e-5, 0.05
+LARGEST_LOSS = 1e-12  # eigenvalue of the Gram matrix, relative to the largest, that is rounding
 
 
 def top_eigenpairs(
     operator: LaplacianOperator,
     n_pairs: int,
     *,
-    aside: Any,
+    known: Any,
     tol: float,
     progress: Progress = report_nothing,
 ) -> tuple[Array, Array]:
     """Return the top eigenpairs, largest first.
 
-    Two blocks are held, of ``n_pairs`` and of ``1.15 n_pairs + 20`` columns in float64, for a while
-    the latter in float32 too; and a few panels of columns a thread.
+    Memory: two blocks in float64, of ``n_pairs`` and of ``1.15 n_pairs + 20`` columns, for a while
+    the second also in float32, and a few panels of columns per thread.
 
     Parameters
     ----------
     operator : LaplacianOperator
-        The operator, with its spectrum in [-1, 1].
-    n_pairs : int
-        Number of pairs.
-    aside : {ndarray, sparse array} of shape (n, n_known)
-        Known eigenvectors, orthonormal, to which the wanted ones are orthogonal.
-    tol : float
-        Residual to reach.
+        With its spectrum in [-1, 1].
+    n_pairs, known, tol
+        As for :func:`.lanczos.top_eigenpairs`.
     progress : Progress
         Called after every filter with the number of converged pairs and the largest residual.
     """
     n_threads = thread_limit()
     with limit_threads(1, user_api="blas"):
-        return _SubspaceIteration(operator, n_pairs, aside, tol, n_threads, progress).run()
+        return _SubspaceIteration(operator, n_pairs, known, tol, n_threads, progress).run()
 
 
 class _SubspaceIteration:
@@ -92,25 +91,26 @@ class _SubspaceIteration:
         self,
         operator: LaplacianOperator,
         n_pairs: int,
-        aside: Any,
+        known: Any,
         tol: float,
         n_threads: int,
         progress: Progress,
     ) -> None:
-        if not isinstance(aside, np.ndarray) and aside.shape[1] <= FEW_VECTORS:
-            aside = aside.toarray()
-        self._operator, self._aside, self._tol = operator, aside, tol
+        if not isinstance(known, np.ndarray) and known.shape[1] <= FEW_VECTORS:
+            known = known.toarray()
+        self._operator, self._known, self._tol = operator, known, tol
         self._n_threads, self._progress = n_threads, progress
         self._n_pairs, self._n_locked = n_pairs, 0
         self._mu, self._U = np.empty(n_pairs), np.empty((operator.size, n_pairs))
-        self._n_values = operator.size - aside.shape[1]
+        self._n_values = operator.size - known.shape[1]
         self._n_block = min(self._n_values, n_pairs + int(MARGIN * n_pairs) + SPARE)
-        # Of the bound, where the cut goes through more copies of an eigenvalue than a block holds.
+        # Distance from the least wanted value to the bound, if n_pairs cuts through more copies of
+        # an eigenvalue than the block holds.
         self._setback = 0.0
         self._rng = np.random.default_rng(1)
         if operator.size * self._n_block >= COMPILE_ENTRIES:
             operator.compile(n_threads)
-        self._density = _estimate_density(operator, aside, self._n_values, n_threads)
+        self._density = _estimate_density(operator, known, self._n_values, n_threads)
         self._floor = max(self._density.floor, -1.0)
 
     def run(self) -> tuple[Array, Array]:
@@ -118,21 +118,24 @@ class _SubspaceIteration:
         before = np.inf
         for step in range(MAX_FILTERS + 1):
             mu, X = self._to_ritz_vectors(X)
-            # In units of the tolerance: 1 is good enough.
             wanted = mu[: self._n_wanted]
             residuals = measure_residuals(self._operator, wanted, X)
-            shortfall = residuals / pair_tolerances(wanted, self._tol)
-            self._report(shortfall)
-            if shortfall.max() <= 1 or step == MAX_FILTERS:
+            shortfalls = residuals / pair_tolerances(wanted, self._tol)  # converged up to 1
+            worst = float(shortfalls.max())
+            self._report(shortfalls)
+            if worst <= 1 or step == MAX_FILTERS:
                 break
-            if shortfall.max() > STALLED * before:
-                self._step_back(mu[self._n_wanted - 1])
-            before = shortfall.max()
-            n_converged = int(np.argmax(shortfall > LOCK))
+            if worst > STALLED * before:
+                self._step_back(wanted[-1])
+            before = worst
+            n_converged = int(np.argmax(shortfalls > LOCK))
             X = self._lock(mu, X, n_converged)
-            self._filter(mu[n_converged:], X, float(shortfall.max()))
+            self._filter(mu[n_converged:], X, worst)
         self._lock(mu, X, self._n_wanted)
-        return self._sorted()
+        order = np.argsort(-self._mu, kind="stable")  # a late one may precede some locked earlier
+        if np.all(np.diff(order) > 0):
+            return self._mu, self._U
+        return self._mu[order], self._U[:, order]
 
     @property
     def _n_wanted(self) -> int:
@@ -140,15 +143,15 @@ class _SubspaceIteration:
         return self._n_pairs - self._n_locked
 
     def _step_back(self, least_wanted: float) -> None:
-        """Let the next filter grow from farther below what is wanted, up to twice its distance."""
+        """Let the next filter grow from farther below the least wanted value."""
         first = float(pair_tolerances(np.array([least_wanted]), self._tol)[0])
         self._setback = WIDEN * self._setback or first
         if self._setback > 1 - least_wanted:
             self._setback = first
 
-    def _report(self, shortfall: Array) -> None:
-        n_converged = self._n_locked + int(np.sum(shortfall <= 1))
-        note = f"residual {self._tol * shortfall.max():.1e}"
+    def _report(self, shortfalls: Array) -> None:
+        n_converged = self._n_locked + int(np.sum(shortfalls <= 1))
+        note = f"residual {self._tol * shortfalls.max():.1e}"
         self._progress("eigenpairs", n_converged, self._n_pairs, note=note)
 
     def _opening_block(self) -> Array:
@@ -163,60 +166,53 @@ class _SubspaceIteration:
         chebyshev = ChebyshevFilter.growing(
             bound, floor=self._floor, top=1.0, growth=OPENING_GROWTH
         )
-        remove(X, self._aside, self._n_threads)
+        remove(X, self._known, self._n_threads)
         for step in range(n_filters):
             if step > 0:
                 X = orthonormalize(X, self._n_threads, accurate=False)
             operator.filter(chebyshev, X, dtype)
-            remove(X, self._aside, self._n_threads)
+            remove(X, self._known, self._n_threads)
         return X.astype(np.float64)
 
     def _to_ritz_vectors(self, X: Array) -> tuple[Array, Array]:
-        """Return Ritz values in descending order, and overwrite the block by Ritz vectors."""
+        """Return Ritz values in descending order, and overwrite the block with Ritz vectors."""
         X = self._orthonormal(X)
         H = np.empty((X.shape[1], X.shape[1]))
-        for first in range(0, X.shape[1], PANEL):
-            columns = slice(first, first + PANEL)
+        for first in range(0, X.shape[1], COLUMNS):
+            columns = slice(first, first + COLUMNS)
             H[:, columns] = inner_products(X, self._operator(X[:, columns]), self._n_threads)
         values, rotation = eigh((H + H.T) / 2, driver="evd")
         return values[::-1], rotate(X, rotation[:, ::-1], self._n_threads)
 
     def _orthonormal(self, X: Array) -> Array:
-        """Overwrite the block by an orthonormal one, orthogonal to all that is known."""
+        """Overwrite the block with an orthonormal one, orthogonal to known and locked vectors."""
         n_columns = self._n_block - self._n_locked
         while True:
             self._remove_known(X)
             X = orthonormalize(X, self._n_threads, accurate=True)
-            self._remove_known(X)  # what rounding brought back
+            self._remove_known(X)  # again, as rounding brings some back
             if X.shape[1] >= self._n_wanted:
                 return X
             missing = (len(X), n_columns - X.shape[1])
             X = np.hstack([X, self._rng.standard_normal(missing)])
 
     def _remove_known(self, X: Block) -> None:
-        remove(X, self._aside, self._n_threads)
+        remove(X, self._known, self._n_threads)
         remove(X, self._U[:, : self._n_locked], self._n_threads)
 
     def _lock(self, mu: Array, X: Array, n_converged: int) -> Array:
-        """Move the first pairs to those locked, and return the rest of the block."""
+        """Lock the first pairs, and return the rest of the block."""
         place = slice(self._n_locked, self._n_locked + n_converged)
         self._mu[place] = mu[:n_converged]
         self._U[:, place] = X[:, :n_converged]
         self._n_locked += n_converged
         return X[:, n_converged:]
 
-    def _sorted(self) -> tuple[Array, Array]:
-        """Return all pairs; one that came late may belong before some that were locked."""
-        order = np.argsort(-self._mu, kind="stable")
-        if np.all(np.diff(order) > 0):
-            return self._mu, self._U
-        return self._mu[order], self._U[:, order]
-
     def _filter(self, mu: Array, X: Array, shortfall: float) -> None:
-        """Filter the block as far as its largest residual asks for and its rank allows."""
+        """Filter the block as far as its largest residual requires and its rank allows."""
         least_wanted = mu[self._n_wanted - 1]
-        # Ritz values lie below the eigenvalues they stand for: the least of them is a safe bound,
-        # the density's estimate a sharper one as long as it is below all that is wanted.
+        # Ritz values lie below their eigenvalues: the least of them is a safe bound, and the
+        # density's estimate a sharper one if it is below all wanted values.
         bound = max(mu[-1], self._density.value_at(self._n_block))
         if bound >= least_wanted:
             bound = mu[-1]
@@ -224,12 +220,11 @@ class _SubspaceIteration:
         asked = pair_tolerances(mu[: self._n_wanted], self._tol).min()
         is_single = self._operator.is_compiled and asked >= SINGLE_PRECISION
         dtype: np.dtype[Any] = np.dtype(np.float32 if is_single else np.float64)
+        # The most a filter may grow at a value: beyond, the block would lose rank, rounding would
+        # bring back locked vectors and drown the others, or accuracy would exceed the tolerance.
         goals = (
-            # Beyond it the block would lose rank,
             (mu[0], GROWTH[dtype]),
-            # rounding would bring back what is locked and drown the rest in it,
             (1.0, GROWTH[dtype] / np.finfo(dtype).eps),
-            # or accuracy be had that nobody asked for.
             (least_wanted, SAFETY * shortfall),
         )
         filters = [
@@ -242,56 +237,140 @@ class _SubspaceIteration:
 
 @dataclass(frozen=True, eq=False)
 class _Density:
-    """About how many eigenvalues are as large as each of some values, in descending order."""
+    """Estimates of how many eigenvalues are at least as large as each node, nodes descending."""
 
     nodes: Array
     counts: Array
     floor: float  # no eigenvalue is much smaller
 
     def value_at(self, rank: int) -> float:
-        """Return about the eigenvalue of this rank, the largest being the first."""
+        """Return an estimate of the eigenvalue of this rank, the largest being the first."""
         return float(np.interp(rank, self.counts, self.nodes))
 
 
 def _estimate_density(
-    operator: LaplacianOperator, aside: Any, n_values: int, n_threads: int
+    operator: LaplacianOperator, known: Any, n_values: int, n_threads: int
 ) -> _Density:
-    """Estimate how ``n_values`` eigenvalues are spread, by stochastic Lanczos quadrature.
+    """Estimate the density of ``n_values`` eigenvalues by stochastic Lanczos quadrature.
 
     A few Lanczos steps from a random vector v give nodes and weights of a quadrature with respect
-    to the measure sum_i (u_i^T v)^2 at the eigenvalues. Averaged over some vectors the weights,
-    times the number of eigenvalues, tell how many of them there are near each node.
+    to the measure sum_i (u_i^T v)^2 at the eigenvalues. Averaged over some vectors, the weights
+    times the number of eigenvalues estimate how many there are near each node.
     """
     V = np.random.default_rng(2).standard_normal((operator.size, N_VECTORS))
-    remove(V, aside, n_threads)
+    remove(V, known, n_threads)
     V /= np.linalg.norm(V, axis=0)
     before, beta = np.zeros_like(V), np.zeros(N_VECTORS)
     diagonal, off_diagonal = [], []
-    # Without reorthogonalisation: copies of a value share its weight.
+    # Without reorthogonalization: copies of a value share its weight.
     for _ in range(min(N_STEPS, n_values)):
         following = operator(V)
         following -= beta * before
         alpha = np.einsum("ij,ij->j", following, V)
         following -= alpha * V
-        remove(following, aside, n_threads)
+        remove(following, known, n_threads)
         beta = np.linalg.norm(following, axis=0)
         diagonal.append(alpha)
         off_diagonal.append(beta)
-        if beta.min() < BREAKDOWN:  # an invariant subspace: there is nothing more to see from here
+        if beta.min() < BREAKDOWN:  # an invariant subspace
             break
         before, V = V, following / beta
-    return _quadrature(np.array(diagonal), np.array(off_diagonal), n_values)
-
-
-def _quadrature(diagonal: Array, off_diagonal: Array, n_values: int) -> _Density:
     nodes, weights, floors = [], [], []
-    for alpha, beta in zip(diagonal.T, off_diagonal.T, strict=True):
+    for alpha, beta in zip(np.array(diagonal).T, np.array(off_diagonal).T, strict=True):
         values, vectors = eigh_tridiagonal(alpha, beta[:-1])
         nodes.append(values)
         weights.append(vectors[0] ** 2)
         floors.append(values[0] - beta[-1] * abs(vectors[-1, 0]))
     together: Array = np.concatenate(nodes)
-    shares: Array = np.concatenate(weights)
     order = np.argsort(-together)
-    counts = np.cumsum(shares[order]) * n_values / len(nodes)
+    counts = np.cumsum(np.concatenate(weights)[order]) * n_values / N_VECTORS
     return _Density(together[order], counts, float(min(floors)))
+
+
+def inner_products(X: Block, Y: Block, n_threads: int, *, symmetric: bool = False) -> Array:
+    """Return X^T Y, summed in float64; if it is known to be symmetric, compute half of it."""
+    n, n_columns = Y.shape
+    G = np.zeros((X.shape[1], n_columns))
+
+    def fill(first: int) -> None:
+        columns = slice(first, first + COLUMNS)
+        rows = slice(0, min(first + COLUMNS, n_columns) if symmetric else X.shape[1])
+        for start in range(0, n, ROWS):
+            part = slice(start, start + ROWS)
+            left = X[part, rows].astype(np.float64, copy=False)
+            G[rows, columns] += left.T @ Y[part, columns].astype(np.float64, copy=False)
+
+    # If the result is symmetric, the last columns take longest: they come first.
+    for_each(fill, reversed(range(0, n_columns, COLUMNS)), n_threads)
+    if symmetric:
+        G = np.triu(G)
+        G += np.triu(G, 1).T
+    return G
+
+
+def rotate(X: Block, rotation: Array, n_threads: int) -> Block:
+    """Overwrite the first columns of X with X times a matrix, and return these columns."""
+    kept = rotation.astype(X.dtype, copy=False)
+
+    def turn(start: int) -> None:
+        rows = slice(start, start + ROWS)
+        X[rows, : kept.shape[1]] = X[rows] @ kept
+
+    for_each(turn, range(0, len(X), ROWS), n_threads)
+    return X[:, : kept.shape[1]]
+
+
+def remove(X: Block, basis: Any, n_threads: int) -> None:
+    """Make X orthogonal to the orthonormal columns of a dense or sparse basis, in place."""
+    if basis.shape[1] == 0:
+        return
+    if isinstance(basis, np.ndarray):
+        shares = inner_products(basis, X, n_threads)
+    else:
+        shares = np.zeros((basis.shape[1], X.shape[1]))
+        for start in range(0, len(X), ROWS):
+            rows = slice(start, start + ROWS)
+            shares += basis[rows].T @ X[rows].astype(np.float64, copy=False)
+
+    def subtract(start: int) -> None:
+        rows = slice(start, start + ROWS)
+        X[rows] -= np.asarray(basis[rows] @ shares)
+
+    for_each(subtract, range(0, len(X), ROWS), n_threads)
+
+
+def orthonormalize(X: Block, n_threads: int, *, accurate: bool) -> Block:
+    """Overwrite X with an orthonormal basis of its columns' span, and return it as a view of X.
+
+    A filter leaves columns so nearly parallel that the Cholesky factor of their Gram matrix may
+    break down. It is used if its pivots are safe; otherwise the eigenvectors of the Gram matrix
+    take its place, without those that are rounding, and a second pass follows. Unless ``accurate``,
+    the basis need only be well-conditioned.
+    """
+    for _ in range(3):
+        if X.shape[1] == 0:
+            break
+        G = inner_products(X, X, n_threads, symmetric=True)
+        lengths = np.sqrt(np.diagonal(G))
+        scale = 1 / np.where(lengths > 0, lengths, np.inf)
+        G *= scale
+        G *= scale[:, None]
+        rotation, pivot = _whitening(G)
+        X = rotate(X, scale[:, None] * rotation, n_threads)
+        if pivot >= (ACCURATE_PIVOT if accurate else SAFE_PIVOT):
+            break
+    return X
+
+
+def _whitening(G: Array) -> tuple[Array, float]:
+    """Return S with S^T G S = I on the range of G, and the least pivot; 0 if Cholesky failed."""
+    try:
+        R = cholesky(G)
+        pivot = float(np.diagonal(R).min())
+        if pivot >= SAFE_PIVOT:
+            return solve_triangular(R, np.eye(len(R))), pivot
+    except LinAlgError:
+        pass
+    values, vectors = eigh(G, driver="evd")
+    kept = values > LARGEST_LOSS * values[-1]
+    return vectors[:, kept] / np.sqrt(values[kept]), 0.0

@@ -1,10 +1,10 @@
-"""Directions in which one graph is short and another long, by a generalised eigenproblem.
+"""Directions in which one graph is short and another long, by a generalized eigenproblem.
 
-Z are coordinates of points, L_s and L_l the Laplacians (D - W) of the graph that should be short
-and of the one that should be long, S = Z^T L_s Z + ridge I and B = Z^T L_l Z. The directions solve
-S a = lambda B a with the smallest lambda. The ridge makes S positive definite, so that the problem
-is solved as B a = nu S a, at the largest nu = 1 / lambda: where the long graph has no length,
-nu = 0 and lambda is infinite, and such a direction comes last.
+Z holds the coordinates of points, L_s and L_l are the Laplacians (D - W) of the graph that should
+be short and of the one that should be long, S = Z^T L_s Z + ridge I and B = Z^T L_l Z. The
+directions solve S a = lambda B a with the smallest lambda. The ridge makes S positive definite, so
+the problem is solved as B a = nu S a, at the largest nu = 1 / lambda. A direction in which the long
+graph has no length has nu = 0 and infinite lambda, and comes last.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scipy.linalg import eigh, orthogonal_procrustes
 
 from labelfold.exceptions import InputError
 from labelfold.solvers.certificates import EigenCertificate, warn_unless_ok
-from labelfold.solvers.eigen.front_door import Eigenpairs, fix_bases_and_signs
+from labelfold.solvers.eigen.laplacian import Eigenpairs, fix_bases_and_signs
 
 __all__ = ["smallest_ratios"]
 
@@ -29,20 +29,20 @@ NO_LENGTH = 1e-14  # of squared edges, relative to the squares of their ends
 
 
 def smallest_ratios(
-    Z: Any, short: sp.csr_array, long: sp.csr_array, n_pairs: int, *, reg: float
+    Z: Any, short: sp.csr_array, long: sp.csr_array, n_pairs: int, *, ridge: float
 ) -> Eigenpairs:
     """Return the directions with the smallest ratios of lengths.
 
     Parameters
     ----------
     Z : {ndarray, csr_array} of shape (n, r)
-        Coordinates of the points; it is of no importance where their origin is.
+        Coordinates of the points; their origin does not matter.
     short, long : csr_array of shape (n, n)
-        Weights of the two graphs, symmetric.
+        Adjacency matrices of the two graphs, symmetric.
     n_pairs : int
         How many directions.
-    reg : float
-        Ridge as a part of the trace of S, or of B where no edge of the short graph has a length.
+    ridge : float
+        Ridge relative to the trace of S, or of B if no edge of the short graph has a length.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def smallest_ratios(
 
     Raises
     ------
-    ValueError
+    InputError
         If there are fewer directions of finite ratio.
     """
     S, B = _form(Z, short), _form(Z, long)
@@ -64,17 +64,23 @@ def smallest_ratios(
     _check_rank(int(np.sum(lengths > rounding * np.trace(B))), n_pairs)
     squares = Z.power(2) if hasattr(Z, "power") else Z**2
     if np.trace(S) <= NO_LENGTH * np.sum(short.sum(axis=1) @ squares):
-        S[:] = 0  # was rounding only
-    S[np.diag_indices_from(S)] += reg * (np.trace(S) if np.trace(S) > 0 else np.trace(B))
+        S[:] = 0  # it was only rounding
+    S[np.diag_indices_from(S)] += ridge * (np.trace(S) if np.trace(S) > 0 else np.trace(B))
     # All pairs: LAPACK's drivers for a subset lose pairs of a repeated eigenvalue.
     nu, V = eigh(B, S)
     nu, V = nu[::-1], V[:, ::-1]
     _check_rank(int(np.sum(nu > rounding * nu[0])), n_pairs)
     weight = long.sum() / 2
     A = V[:, :n_pairs] * np.sqrt(weight / nu[:n_pairs])
-    A = A @ _canonical_rotation(Z @ A, nu[:n_pairs] / nu[0])
+    # The rule that fixes signs and bases looks at the points' coordinates along the directions,
+    # which do not depend on the basis that Z is written in.
+    coordinates = np.asarray(Z @ A)
+    coordinates = coordinates - coordinates.mean(axis=0)
+    fixed = coordinates.copy()
+    fix_bases_and_signs(nu[:n_pairs] / nu[0], fixed)
+    A = A @ orthogonal_procrustes(coordinates, fixed)[0]
     lengths = np.einsum("ij,ij->j", A, B @ A)
-    values = np.einsum("ij,ij->j", A, S @ A) / lengths  # keeps the digits of small ratios
+    values = np.einsum("ij,ij->j", A, S @ A) / lengths  # small ratios keep their digits
     residuals = V.T @ (B @ A - S @ A / values) * np.sqrt(nu[:n_pairs] / lengths) / nu[0]
     certificate = EigenCertificate(
         solver="dense",
@@ -98,18 +104,6 @@ def _check_rank(rank: int, n_pairs: int) -> None:
     if n_pairs > rank:
         raise InputError(
             f"n_components={n_pairs} is more than the rank of X, or the number of directions in "
-            f"which neighbours of different classes differ, which is {rank}: lower n_components "
+            f"which neighbors of different classes differ, which is {rank}: lower n_components "
             "or add features."
         )
-
-
-def _canonical_rotation(places: Any, mu: Array) -> Array:
-    """Return the signs, and rotations of eigenspaces, that the rule asks for.
-
-    The rule looks at the places of the points along the directions, which do not depend on the
-    coordinates that the directions are written in.
-    """
-    places = np.asarray(places) - np.mean(places, axis=0)
-    fixed = places.copy()
-    fix_bases_and_signs(mu, fixed)
-    return np.asarray(orthogonal_procrustes(places, fixed)[0])

@@ -1,14 +1,13 @@
-"""ARPACK on a Chebyshev polynomial of the operator: few top eigenpairs of a large one.
+"""ARPACK on a Chebyshev polynomial of the operator: few top eigenpairs of a large graph.
 
-On the operator itself most of ARPACK's time goes into orthogonalising against its basis. The
-polynomial spreads out the wanted end of the spectrum, so that far fewer basis vectors are made, for
-a few more products with the graph. Where it begins to grow is learnt from a short Lanczos run.
+On the operator itself most of ARPACK's time goes into orthogonalizing against its basis. The
+polynomial spreads out the wanted end of the spectrum, so that far fewer basis vectors are needed,
+for a few more products with the graph. A short Lanczos run says from where it should grow.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
@@ -18,47 +17,43 @@ from scipy.linalg import eigvalsh_tridiagonal
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from labelfold.progress import Progress, report_nothing
-from labelfold.solvers.eigen.blocks import rayleigh_ritz
-from labelfold.solvers.eigen.operator import ChebyshevFilter
+from labelfold.solvers.eigen.operator import ChebyshevFilter, rayleigh_ritz
 from labelfold.threads import limit_threads
 
-__all__ = ["top_eigenpairs"]
-
-# From SciPy 1.17 on ARPACK draws the vectors it goes on with, and wants a generator for that.
-RESTARTS_ARE_DRAWN = "rng" in signature(eigsh).parameters
+__all__ = ["seeded", "top_eigenpairs"]
 
 Array = NDArray[np.float64]
 Operator = Callable[[Array], Array]
 
 GROWTH = 100.0  # of the polynomial, from the bound to the top
-RESTARTS = 60  # after which it has stalled, for polynomials of a moderate degree
+RESTARTS = 60  # of ARPACK, with a polynomial of moderate degree, before it counts as stalled
 MODERATE_DEGREE = 20
-OPTIMISM = 0.8  # where the bound is tried next if that stalls, between the safe one and the top
+OPTIMISM = 0.8  # second bound to try if it stalls, from the safe one (0) to the top (1)
 BASIS_ENTRIES = 2**27  # of the short run: a gigabyte
-ROUGH = 1e-3  # tolerance when looking for an eigenvalue that was missed
+ROUGH = 1e-3  # tolerance in the search for a missed eigenvalue
+
+
+def seeded(rng: np.random.Generator) -> dict[str, Any]:
+    """Return the option that fixes ARPACK's restart vectors, which SciPy 1.17 and later draw."""
+    return {"rng": rng} if "rng" in signature(eigsh).parameters else {}
 
 
 def top_eigenpairs(
-    apply: Operator,
-    n_pairs: int,
-    *,
-    aside: Any,
-    tol: float,
-    progress: Progress,
+    apply: Operator, n_pairs: int, *, known: Any, tol: float, progress: Progress
 ) -> tuple[Array, Array] | None:
-    """Return the top eigenpairs, largest first, or None where the iteration stalls.
+    """Return the top eigenpairs, largest first, or None if the iteration stalls.
 
-    It also stalls, so to speak, where one copy of a repeated eigenvalue is missing: from one
-    start vector Lanczos sees one copy until rounding brings in the others. So what was found is
-    put aside, and the top of the rest, looked at from another start, must not lie above it.
+    None also if a copy of a repeated eigenvalue is missing: from one start vector, Lanczos sees one
+    copy until rounding brings in the others. So the iteration is repeated from another start, in
+    the complement of the computed vectors, where no eigenvalue may lie above theirs.
 
     Parameters
     ----------
     apply : callable
         Product of the operator, whose spectrum lies in [-1, 1], with a vector or a block.
     n_pairs : int
-        Number of pairs, less than the size by two at least.
-    aside : {ndarray, sparse array} of shape (n, n_known)
+        Number of pairs, at most the size minus two.
+    known : {ndarray, sparse array} of shape (n, n_known)
         Known eigenvectors, orthonormal, to which the wanted ones are orthogonal.
     tol : float
         Residual to reach.
@@ -66,8 +61,8 @@ def top_eigenpairs(
         Called now and then.
     """
     rng = np.random.default_rng(0)
-    complement = _Complement((aside,))
-    # ARPACK's own work is memory-bound: one BLAS thread is quicker, and gives the same bits.
+    complement = _Complement(known)
+    # ARPACK's own work is memory-bound: one BLAS thread is faster, and gives the same bits.
     with limit_threads(1, user_api="blas"):
         safe = _lower_bound(apply, complement, n_pairs, rng)
         for bound in (safe, safe + OPTIMISM * (1 - safe)):
@@ -77,27 +72,25 @@ def top_eigenpairs(
                 continue
             mu, U, BU = rayleigh_ritz(apply, complement(U))
             residual = np.linalg.norm(BU - U * mu, axis=0).max()
-            # Up to the bound the polynomial does not grow, and order is lost.
+            # Below the bound the polynomial does not grow, and order is lost.
             if mu[-1] < bound or residual > tol:
                 continue
-            if not _misses_one(apply, chebyshev, _Complement((aside, U)), mu[-1], rng, tol):
+            rest = _Complement(known, U)
+            if rest.dimension <= 1:
+                return mu, U
+            other = _arpack(apply, chebyshev, rest, 1, rng, ROUGH, report_nothing)
+            if other is not None and other[:, 0] @ apply(other[:, 0]) <= mu[-1] + 10 * tol:
                 return mu, U
     return None
 
 
-@dataclass(frozen=True)
 class _Complement:
-    """What is orthogonal to some known eigenvectors."""
+    """The orthogonal complement of eigenvectors, dense or sparse with orthonormal columns."""
 
-    bases: tuple[Any, ...]  # dense or sparse, with orthonormal columns
-
-    @property
-    def size(self) -> int:
-        return int(self.bases[0].shape[0])
-
-    @property
-    def dimension(self) -> int:
-        return self.size - sum(int(basis.shape[1]) for basis in self.bases)
+    def __init__(self, *bases: Any) -> None:
+        self.bases = bases
+        self.size = int(bases[0].shape[0])
+        self.dimension = self.size - sum(int(basis.shape[1]) for basis in bases)
 
     def __call__(self, x: Array) -> Array:
         for basis in self.bases:
@@ -105,25 +98,10 @@ class _Complement:
         return x
 
 
-def _misses_one(
-    apply: Operator,
-    chebyshev: ChebyshevFilter,
-    rest: _Complement,
-    least: float,
-    rng: np.random.Generator,
-    tol: float,
-) -> bool:
-    """Tell whether an eigenvalue above the least one found is not among those found."""
-    if rest.dimension <= 1:
-        return False
-    extra = _arpack(apply, chebyshev, rest, 1, rng, ROUGH, report_nothing)
-    return extra is None or float(extra[:, 0] @ apply(extra[:, 0])) > least + 10 * tol
-
-
 def _lower_bound(
     apply: Operator, complement: _Complement, k: int, rng: np.random.Generator
 ) -> float:
-    """Return a bound that the k-th eigenvalue is not below: the k-th Ritz value of a short run."""
+    """Return a lower bound of the k-th eigenvalue: the k-th Ritz value of a short Lanczos run."""
     n = complement.size
     v = complement(rng.standard_normal(n))
     v /= np.linalg.norm(v)
@@ -137,7 +115,7 @@ def _lower_bound(
         so_far = basis[: step + 1]
         w -= so_far.T @ (so_far @ w)
         length = float(np.linalg.norm(w))
-        if length < 1e-10:  # an invariant subspace: there is nothing more to see from here
+        if length < 1e-10:  # the basis spans an invariant subspace
             break
         off_diagonal.append(length)
         v = w / length
@@ -154,7 +132,7 @@ def _arpack(
     tol: float,
     progress: Progress,
 ) -> Array | None:
-    """Return k top eigenvectors in the complement; None where they did not converge."""
+    """Return k top eigenvectors in the complement; None if they did not converge."""
     n = complement.size
     n_products = 0
 
@@ -163,24 +141,21 @@ def _arpack(
         n_products += chebyshev.degree
         progress("eigenpairs", n_products, note="products")
         # Shifted from [-1, 1] to [1, 3] at the lower end, since ARPACK's tolerance is relative and
-        # it loses an eigenvalue 0; what is set aside becomes 0, below all others.
+        # it loses an eigenvalue 0; known eigenvalues become 0, below all others.
         x = x.reshape(n)
         return complement(chebyshev(apply, x) + 2 * x)
 
-    start = complement(rng.standard_normal(n))
-    drawn: Any = {"rng": rng} if RESTARTS_ARE_DRAWN else {}
-    n_basis = min(n - 1, max(k + 10, 3 * k // 2))
     try:
         _, U = eigsh(
             LinearOperator((n, n), matvec=filtered, dtype=np.float64),
             k=k,
             which="LA",
-            v0=start,
-            ncv=n_basis,
+            v0=complement(rng.standard_normal(n)),
+            ncv=min(n - 1, max(k + 10, 3 * k // 2)),
             maxiter=max(1, RESTARTS * MODERATE_DEGREE // max(chebyshev.degree, MODERATE_DEGREE)),
             tol=tol,
-            **drawn,
+            **seeded(rng),
         )
-    except ArpackError:  # no convergence among them
+    except ArpackError:  # also raised without convergence
         return None
     return np.asarray(U)

@@ -9,8 +9,8 @@ Two problems, one form B:
 
 The indicators of connected components are known eigenvectors for mu = 1.
 
-Chebyshev polynomials of B times a block are the work of both iterative solvers. Large blocks go
-through a compiled kernel, in which threads take panels of columns.
+Both iterative solvers spend their time on Chebyshev polynomials of B times a block. Large blocks go
+through a compiled kernel, one panel of columns per thread.
 """
 
 from __future__ import annotations
@@ -27,19 +27,28 @@ from labelfold.checks import check_choice
 from labelfold.solvers.kernels import compiled, recurrence_step
 from labelfold.threads import for_each
 
-__all__ = ["NORMALIZATIONS", "Adjacency", "ChebyshevFilter", "LaplacianOperator"]
+__all__ = [
+    "NORMALIZATIONS",
+    "Adjacency",
+    "ChebyshevFilter",
+    "LaplacianOperator",
+    "measure_residuals",
+    "rayleigh_ritz",
+]
 
 Array = NDArray[np.float64]
 Block = NDArray[Any]  # float32 or float64
 
 NORMALIZATIONS = ("degree", "none")
 PANEL = 64  # columns that a thread works on at a time
-LARGEST_DEGREE = 1000
-NARROWEST = 1e-3  # share of the spectrum's width that a filter keeps small at the least
+AT_ONCE = 256  # columns whose residuals are measured at a time
+LARGEST_DEGREE = 1000  # of a polynomial
+NARROWEST = 1e-3  # least share of the spectrum's width that a filter keeps small
+WEAK = 1e-10  # degree, relative to the largest, of a node computed from its neighbors
 
 
 class Adjacency(Protocol):
-    """What a solver needs of a graph; it may be held by one machine or by many."""
+    """What a solver needs of a graph, on one machine or on many."""
 
     @property
     def size(self) -> int:
@@ -55,14 +64,9 @@ class Adjacency(Protocol):
 
 @dataclass(frozen=True)
 class ChebyshevFilter:
-    """The Chebyshev polynomial T_m of an operator, with [floor, bound] mapped onto [-1, 1].
+    """The Chebyshev polynomial of an operator, with [floor, bound] mapped onto [-1, 1].
 
-    Parameters
-    ----------
-    floor, bound : float
-        Eigenvalues between them are kept within [-1, 1]; beyond the bound the polynomial grows.
-    degree : int
-        m.
+    It stays within [-1, 1] on that interval and grows above the bound.
     """
 
     floor: float
@@ -73,7 +77,7 @@ class ChebyshevFilter:
     def growing(
         cls, bound: float, *, floor: float = -1.0, top: float, growth: float
     ) -> ChebyshevFilter:
-        """Return the filter that has grown by this factor at ``top``, as far as degrees go."""
+        """Return the filter that grows by this factor at ``top``, as far as degrees allow."""
         bound = max(bound, floor + NARROWEST * (1 - floor))
         unscaled = cls(floor, bound, 1)
         rate = np.arccosh(max((top - unscaled.center) / unscaled.half, 1 + 1e-12))
@@ -95,7 +99,7 @@ class ChebyshevFilter:
         center, half = self.center, self.half
         previous, current = X, (apply(X) - center * X) / half
         for _ in range(self.degree - 1):
-            # 2 (B - center) / half times current, less previous; in place, vectors being long
+            # 2 (B - center) / half times current, minus previous; in place, as vectors are long
             following = apply(current)
             following -= center * current
             following *= 2 / half
@@ -104,16 +108,11 @@ class ChebyshevFilter:
         return current
 
 
-class LaplacianOperator:
-    """B of the module's first lines: B x = a x + s W (s x).
+IDENTITY = ChebyshevFilter(-1.0, 1.0, 1)
 
-    Parameters
-    ----------
-    adjacency : Adjacency
-        The graph.
-    normalization : {"degree", "none"}
-        Which of the two problems.
-    """
+
+class LaplacianOperator:
+    """B of the module's first lines: B x = a x + s W (s x)."""
 
     def __init__(self, adjacency: Adjacency, normalization: str) -> None:
         check_choice("normalization", normalization, NORMALIZATIONS)
@@ -141,7 +140,10 @@ class LaplacianOperator:
 
     @property
     def crowding(self) -> float:
-        """How far hubs press the wanted eigenvalues together: 1 for normalization "degree"."""
+        """Largest degree over the mean, 1 for normalization "degree".
+
+        Hubs push the wanted eigenvalues together at the top of the spectrum.
+        """
         return 1.0 if self._by_degree else self._unit / (float(self._degrees.mean()) or 1.0)
 
     @property
@@ -150,7 +152,7 @@ class LaplacianOperator:
         return self._kernel is not None
 
     def compile(self, n_threads: int) -> None:
-        """Use the compiled kernel from now on, where the weights are held in memory."""
+        """Use the compiled kernel from now on, if the adjacency matrix is in memory."""
         matrix = getattr(self._adjacency, "matrix", None)
         if matrix is not None:
             scaled = sp.csr_array(matrix * self._s[:, None] * self._s)
@@ -161,7 +163,9 @@ class LaplacianOperator:
         """Return B times a vector or a block."""
         self.n_products += 1 if x.ndim == 1 else x.shape[1]
         if self._kernel is not None and x.ndim == 2:
-            return self._kernel.product(x)
+            product = np.empty_like(x)
+            self._kernel.filter(IDENTITY, x, product, x.dtype)
+            return product
         column = (slice(None), None) if x.ndim == 2 else slice(None)
         product = self._adjacency.product(self._s[column] * x)
         product *= self._s[column]
@@ -170,26 +174,26 @@ class LaplacianOperator:
         return product
 
     def filter(self, chebyshev: ChebyshevFilter, X: Block, dtype: Any) -> None:
-        """Overwrite a block by the polynomial of B times it, computed in ``dtype`` if compiled."""
+        """Overwrite X with the polynomial of B times X, computed in ``dtype`` if compiled."""
         if self._kernel is None:
             for first in range(0, X.shape[1], PANEL):
                 columns = slice(first, first + PANEL)
                 X[:, columns] = chebyshev(self, np.ascontiguousarray(X[:, columns]))
         else:
             self.n_products += chebyshev.degree * X.shape[1]
-            self._kernel.filter(chebyshev, X, dtype)
+            self._kernel.filter(chebyshev, X, X, dtype)
 
-    def null_vectors(self, pieces: NDArray[np.integer] | None) -> sp.csr_array:
+    def null_vectors(self, components: NDArray[np.integer] | None) -> sp.csr_array:
         """Return the indicators of components as unit vectors, the largest component first.
 
-        ``pieces`` has the number of each node's component; None for a connected graph.
+        ``components`` is the number of each node's component; None for a connected graph.
         """
-        pieces = np.zeros(self.size, dtype=int) if pieces is None else pieces
+        components = np.zeros(self.size, dtype=int) if components is None else components
         values = 1 / self._s if self._by_degree else np.ones(self.size)
-        sizes = np.bincount(pieces)
+        sizes = np.bincount(components)
         rank = np.empty(len(sizes), dtype=int)
         rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
-        column = rank[pieces]
+        column = rank[components]
         # Scaled first: squares of tiny degrees' roots would underflow.
         largest = np.zeros(len(sizes))
         np.maximum.at(largest, column, values)
@@ -202,49 +206,66 @@ class LaplacianOperator:
         """Return the Laplacian's eigenvalues for those of B."""
         return np.maximum(1 - mu, 0) * self._unit
 
-    def values_of_operator(self, eigenvalues: Array) -> Array:
-        """Return the values of B that belong to eigenvalues of the Laplacian."""
+    def from_eigenvalues(self, eigenvalues: Array) -> Array:
+        """Return the values of B for eigenvalues of the Laplacian."""
         return 1 - eigenvalues / self._unit
 
     def eigenvectors(self, mu: Array, U: Array) -> Array:
-        """Overwrite eigenvectors of B by the Laplacian's, and return them."""
-        if not self._by_degree:
-            return U
-        weak = self._weak_nodes(U)
-        U *= self._s[:, None]
-        return self._settle(weak, mu, U)
+        """Overwrite eigenvectors of B with the Laplacian's, and return them."""
+        if self._by_degree:
+            d = self._degrees
+            weak = np.flatnonzero((d > 0) & (d < WEAK * d.max()))
+            weak = weak[np.all(np.abs(U[weak]) < 1e-6, axis=1)]
+            U *= self._s[:, None]
+            if len(weak):
+                self._solve_for(weak, mu, U)
+        return U
 
-    def vectors_of_operator(self, V: Array) -> Array:
-        """Return the vectors of B that belong to vectors of the Laplacian."""
+    def from_eigenvectors(self, V: Array) -> Array:
+        """Return the vectors of B for vectors of the Laplacian."""
         return V / self._s[:, None] if self._by_degree else V
 
-    def _weak_nodes(self, U: Array) -> NDArray[np.intp]:
-        d = self._degrees
-        weak = np.flatnonzero((d > 0) & (d < 1e-10 * d.max()))
-        return weak[np.all(np.abs(U[weak]) < 1e-6, axis=1)]
+    def _solve_for(self, weak: NDArray[np.intp], mu: Array, V: Array) -> None:
+        """Recompute nodes of almost no degree from their neighbors.
 
-    def _settle(self, weak: NDArray[np.intp], mu: Array, V: Array) -> Array:
-        """Compute nodes of next to no degree from their neighbours.
-
-        v = u / sqrt(degree) blows up the rounding error of u there. The eigenvector equation
+        v = u / sqrt(degree) magnifies the rounding error of u there. The eigenvector equation
         mu d_i v_i = sum_j w_ij v_j has no such factor: it is solved for these nodes, given the
         others.
         """
-        if len(weak) == 0:
-            return V
-        d = self._degrees
+        d = self._degrees[weak, None]
         among = np.empty((len(weak), len(weak)))
         for start in range(0, len(weak), PANEL):
-            unit = np.zeros((self.size, len(weak[start : start + PANEL])))
-            unit[weak[start : start + PANEL], np.arange(unit.shape[1])] = 1
-            among[:, start : start + PANEL] = self._adjacency.product(unit)[weak] / d[weak, None]
+            some = weak[start : start + PANEL]
+            unit = np.zeros((self.size, len(some)))
+            unit[some, np.arange(len(some))] = 1
+            among[:, start : start + PANEL] = self._adjacency.product(unit)[weak] / d
         others = V.copy()
         others[weak] = 0
-        given = self._adjacency.product(others)[weak] / d[weak, None]
+        given = self._adjacency.product(others)[weak] / d
         for column in np.flatnonzero((np.abs(mu) > 0.1) & (mu != 1)):
             system = mu[column] * np.eye(len(weak)) - among
             V[weak, column] = np.linalg.lstsq(system, given[:, column], rcond=None)[0]
-        return V
+
+
+def measure_residuals(apply: Callable[[Array], Array], mu: Array, U: Array) -> Array:
+    """Return ``|B u - mu u|`` for the first vectors of a block, as many as there are values."""
+    residuals = np.empty(len(mu))
+    for first in range(0, len(mu), AT_ONCE):
+        columns = slice(first, min(first + AT_ONCE, len(mu)))
+        off = apply(U[:, columns])
+        off -= U[:, columns] * mu[columns]
+        residuals[columns] = np.linalg.norm(off, axis=0)
+    return residuals
+
+
+def rayleigh_ritz(apply: Callable[[Array], Array], X: Array) -> tuple[Array, Array, Array]:
+    """Return Ritz values, largest first, Ritz vectors, and the operator's product with them."""
+    Q, _ = np.linalg.qr(X)
+    AQ = apply(Q)
+    H = Q.T @ AQ
+    values, rotation = np.linalg.eigh((H + H.T) / 2)
+    rotation = rotation[:, ::-1]
+    return values[::-1], Q @ rotation, AQ @ rotation
 
 
 class _Kernel:
@@ -257,36 +278,22 @@ class _Kernel:
             for dtype in (np.dtype(np.float32), np.dtype(np.float64))
         }
         self._n_threads = n_threads
-        self._run = compiled(recurrence_step)
 
-    def product(self, X: Array) -> Array:
-        result = np.empty_like(X)
-
-        def work(first: int) -> None:
-            columns = slice(first, first + PANEL)
-            panel = np.ascontiguousarray(X[:, columns])
-            total = np.zeros_like(panel)
-            self._step(panel, total, 1.0, 0.0, 0.0)
-            result[:, columns] = total
-
-        for_each(work, range(0, X.shape[1], PANEL), self._n_threads)
-        return result
-
-    def filter(self, chebyshev: ChebyshevFilter, X: Block, dtype: Any) -> None:
+    def filter(self, chebyshev: ChebyshevFilter, X: Block, out: Block, dtype: Any) -> None:
         center, half = chebyshev.center, chebyshev.half
+        number = np.dtype(dtype).type
+        matrix = (*self._structure, *self._values[np.dtype(dtype)])
+        step = compiled(recurrence_step)
 
         def work(first: int) -> None:
             columns = slice(first, first + PANEL)
             before = np.array(X[:, columns], dtype=dtype, order="C")
             current = np.zeros_like(before)
-            self._step(before, current, 1 / half, -center / half, 0.0)
+            step(*matrix, before, current, number(1 / half), number(-center / half), number(0))
+            a, b, c = number(2 / half), number(-2 * center / half), number(-1)
             for _ in range(chebyshev.degree - 1):
-                self._step(current, before, 2 / half, -2 * center / half, -1.0)
+                step(*matrix, current, before, a, b, c)
                 before, current = current, before
-            X[:, columns] = current
+            out[:, columns] = current
 
         for_each(work, range(0, X.shape[1], PANEL), self._n_threads)
-
-    def _step(self, X: Block, Y: Block, a: float, b: float, c: float) -> None:
-        number = X.dtype.type
-        self._run(*self._structure, *self._values[X.dtype], X, Y, number(a), number(b), number(c))

@@ -1,16 +1,16 @@
-"""Upper bounds on <C, K> from multipliers: what no Gram matrix that keeps the distances can exceed.
+"""Upper bounds on <C, K> for all Gram matrices K that keep the distances, from multipliers.
 
-For multipliers y (of any sign on edges, not negative on caps) for which L(y) is positive on the
+For multipliers y (of any sign on edges, nonnegative on caps) for which L(y) is positive on the
 complement of 1, let mu be the largest eigenvalue of C v = mu L(y) v there. Then L(mu y) - C is
 positive semidefinite, and for every K that keeps the distances
 
     <C, K> <= <L(mu y), K> = mu sum_e y_e q_e <= mu y.d .
 
-For C = I - 11^T / n, mu is 1 / lambda_2(L(y)). C is never inverted: it is singular for pairs.
+For C = I - 11^T / n, mu is 1 / lambda_2(L(y)). C is never inverted, since it can be singular.
 
-Multipliers of an unfinished solve are rarely positive, and a single wrong edge spoils the bound.
-Adding a little uniform tension, eps / sqrt(d), mends that at small cost. The best eps is little
-more than the least that does.
+Multipliers of an unfinished solve rarely make L(y) positive, and a single wrong edge spoils the
+bound. Adding a little uniform tension, eps / sqrt(d), corrects that at small cost. The best eps is
+slightly above the least that does.
 """
 
 from __future__ import annotations
@@ -22,52 +22,39 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, cg, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, cg, eigsh
 
+from labelfold.solvers.eigen.lanczos import seeded
 from labelfold.solvers.lowrank.descent import Solve, factorize
-from labelfold.solvers.lowrank.distances import DistanceProblem, Spread, edge_laplacian
+from labelfold.solvers.lowrank.distances import DistanceProblem, edge_laplacian
 
 __all__ = ["DualBound", "bound_at", "bound_from", "largest_ratio"]
 
 Array = NDArray[np.float64]
 
 SHIFTS = (0.0, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0)  # of typical tension
-REFINEMENTS = 4  # halvings, on a logarithmic scale, of the way between the best shift and the next
-SMALL = 64  # points: dense eigenvalues
-DENSE = 4000  # points: a dense factor, where none is sparse
+REFINEMENTS = 4  # halvings, on a logarithmic scale, between the best shift and the next
+SMALL = 64  # points up to which all eigenvalues are computed
+DENSE = 4000  # points up to which a dense factor is used if none is sparse
 
 
 @dataclass(frozen=True, eq=False)
 class DualBound:
-    """An upper bound with the multipliers that prove it.
-
-    Parameters
-    ----------
-    value : float
-        mu y.d; infinite where no multipliers were good enough.
-    multipliers : ndarray of shape (n_edges,)
-        mu y: L(mu y) - C is positive semidefinite.
-    """
+    """An upper bound mu y.d with the multipliers mu y that prove it; infinite without any."""
 
     value: float = np.inf
     multipliers: Array | None = field(default=None, repr=False)
 
     def slack(self, violations: Array) -> float:
-        """Return what violated edges may add to the objective, mu y.h."""
+        """Return how much violated edges may add to the objective, mu y.h."""
         return 0.0 if self.multipliers is None else float(self.multipliers @ violations)
 
 
 def bound_from(problem: DistanceProblem, y: Array, *, sparse: bool) -> DualBound:
-    """Return the best bound that y with a little more tension gives.
+    """Return the best bound from multipliers y plus a little uniform tension.
 
-    Parameters
-    ----------
-    problem : DistanceProblem
-        In one piece, without edges of length zero.
-    y : ndarray of shape (n_edges,)
-        Multipliers.
-    sparse : bool
-        Whether L(y) has a sparse factor.
+    The problem must be connected, without edges of length zero. ``sparse`` says whether L(y) has a
+    sparse factor.
     """
     if problem.spread.is_zero:
         return DualBound(0.0, np.zeros(len(y)))
@@ -80,9 +67,9 @@ def bound_from(problem: DistanceProblem, y: Array, *, sparse: bool) -> DualBound
 
     best, low, high = DualBound(), 0.0, 0.0
     for shift in SHIFTS:
-        found = try_shift(shift)
-        if found.value < best.value:
-            best, low, high = found, high, shift
+        bound = try_shift(shift)
+        if bound.value < best.value:
+            best, low, high = bound, high, shift
         elif np.isfinite(best.value):
             break
         else:
@@ -92,16 +79,16 @@ def bound_from(problem: DistanceProblem, y: Array, *, sparse: bool) -> DualBound
     low = low or high / 10
     for _ in range(REFINEMENTS):
         between = float(np.sqrt(low * high))
-        found = try_shift(between)
-        if found.value < best.value:
-            best, high = found, between
+        bound = try_shift(between)
+        if bound.value < best.value:
+            best, high = bound, between
         else:
             low = between
     return best
 
 
 def bound_at(problem: DistanceProblem, y: Array, *, sparse: bool) -> DualBound:
-    """Return the bound that y gives as it is."""
+    """Return the bound from multipliers y as they are."""
     mu = largest_ratio(problem, y, sparse=sparse)
     if not np.isfinite(mu):
         return DualBound()
@@ -109,9 +96,9 @@ def bound_at(problem: DistanceProblem, y: Array, *, sparse: bool) -> DualBound:
 
 
 def largest_ratio(problem: DistanceProblem, y: Array, *, sparse: bool) -> float:
-    """Return mu; infinite where L(y) is not positive on the complement of 1.
+    """Return mu; infinite if L(y) is not positive on the complement of 1.
 
-    Both forms are blind to translations, so that the first point can be held at 0.
+    Both forms are invariant to translations, so the first point can be fixed at 0.
     """
     n = problem.n_points
     if n == 1:
@@ -127,33 +114,40 @@ def largest_ratio(problem: DistanceProblem, y: Array, *, sparse: bool) -> float:
     if solve is None:
         return np.inf
     shape = (n - 1, n - 1)
-    C_op = LinearOperator(shape, matvec=lambda v: _held_product(problem.spread, v), dtype=float)
+
+    def product(v: Array) -> Array:
+        return problem.spread.product(np.append(0.0, v)[:, None])[1:, 0]
+
+    C_op = LinearOperator(shape, matvec=product, dtype=float)
     inverse = LinearOperator(shape, matvec=solve, dtype=float)
-    v0 = np.random.default_rng(0).standard_normal(n - 1)
+    rng = np.random.default_rng(0)
     try:
-        # At an optimum as many values are equal as the map has dimensions: a larger basis finds the
-        # first of them sooner than a smaller tolerance.
         values, vectors = eigsh(
-            C_op, k=1, M=L, Minv=inverse, which="LA", v0=v0, tol=1e-6, ncv=min(40, n - 1)
+            C_op,
+            k=1,
+            M=L,
+            Minv=inverse,
+            which="LA",
+            v0=rng.standard_normal(n - 1),
+            tol=1e-6,
+            # At an optimum as many values are equal as R has dimensions: a larger basis finds the
+            # first of them sooner.
+            ncv=min(40, n - 1),
+            **seeded(rng),
         )
-    except ArpackNoConvergence:
+    except ArpackError:
         return np.inf
     v = vectors[:, 0]
     residual, energy = C_op.matvec(v) - values[0] * (L @ v), float(v @ (L @ v))
-    if energy <= 0:  # by rounding: L is too near to singular
+    if energy <= 0:  # by rounding: L is nearly singular
         return np.inf
-    # A Ritz value is never too large, and an eigenvalue no farther from it than the residual in the
-    # norm of L^(-1).
+    # A Ritz value is never too large, and an eigenvalue lies within the residual, in the norm of
+    # L^(-1).
     return float(values[0] + np.sqrt(abs(residual @ solve(residual)) / energy))
 
 
-def _held_product(spread: Spread, v: Array) -> Array:
-    held = np.concatenate([[0.0], np.ravel(v)])[:, None]
-    return spread.product(held)[1:, 0]
-
-
 def _positive_inverse(L: sp.csc_array, *, sparse: bool) -> Solve | None:
-    """Return the product with L^(-1), None where L is not positive definite."""
+    """Return the product with L^(-1), None if L is not positive definite."""
     if sparse:
         try:
             factor = factorize(L)
@@ -169,17 +163,21 @@ def _positive_inverse(L: sp.csc_array, *, sparse: bool) -> Solve | None:
         except LinAlgError:
             return None
         return lambda v: np.asarray(cho_solve(dense, v, check_finite=False))
-    return _by_conjugate_gradients(L)
-
-
-def _by_conjugate_gradients(L: sp.csc_array) -> Solve | None:
-    """Return an iterative inverse; None where the least eigenvalue is not positive."""
-    diagonal = L.diagonal()
+    diagonal, rng = L.diagonal(), np.random.default_rng(0)
     if not np.all(diagonal > 0):
         return None
     try:
-        least = eigsh(L, k=1, which="SA", tol=1e-3, maxiter=20_000, return_eigenvectors=False)
-    except ArpackNoConvergence:
+        least = eigsh(
+            L,
+            k=1,
+            which="SA",
+            v0=rng.standard_normal(len(diagonal)),
+            tol=1e-3,
+            maxiter=20_000,
+            return_eigenvectors=False,
+            **seeded(rng),
+        )
+    except ArpackError:
         return None
     if not least[0] > 0:
         return None

@@ -1,22 +1,21 @@
-"""The problem behind all semidefinite maps: squared distances to keep, a spread to make large.
+"""The problem of all semidefinite embeddings: keep squared distances, make a spread large.
 
 :class:`DistanceProblem` is the problem of :mod:`labelfold.solvers.lowrank`, over R or over positive
-semidefinite K = R R^T. C is the Laplacian of a weighted graph of pairs, a multiple of the complete
-graph among them. ISM eq. 1 and 4: C = I - 11^T / n is maximum variance unfolding (``variance=1``),
-the pairs of points and their furthest ones are maximum furthest neighbor unfolding. Separation maps
-have sides, and may ask for smoothness along the sides' axes.
+semidefinite K = R R^T. C is the Laplacian of a weighted graph of pairs. In ISM eq. 1 and 4,
+C = I - 11^T / n is maximum variance unfolding (``variance=1``), and the pairs of every point with
+the one furthest from it are maximum furthest neighbor unfolding. Separation maps add sides.
 """
 
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from labelfold.exceptions import InputError
 from labelfold.solvers.certificates import DistanceErrors
 from labelfold.solvers.lowrank.sides import NO_SIDES, Sides
 
@@ -33,34 +32,18 @@ Array = NDArray[np.float64]
 Pairs = NDArray[np.intp]
 
 
-def _no_pairs() -> Pairs:
-    return np.empty((0, 2), dtype=np.intp)
-
-
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """<C, R R^T> = variance * sum_i m_i |r_i - r|^2 + sum_p w_p |r_i - r_j|^2.
-
-    Parameters
-    ----------
-    variance : float, default=0.0
-        Weight of the squared distances from the mean r.
-    pairs : ndarray of shape (n_pairs, 2)
-        Pairs p = (i, j); none by default.
-    weights : ndarray of shape (n_pairs,)
-        w, nonnegative.
-    masses : ndarray of shape (n_points,), default=None
-        m: how many points each row stands for; None is one each.
-    """
+    """<C, R R^T> = variance * sum_i m_i |r_i - r|^2 + sum_p w_p |r_i - r_j|^2, r the mean."""
 
     variance: float = 0.0
-    pairs: Pairs = field(default_factory=_no_pairs)
-    weights: Array = field(default_factory=lambda: np.empty(0))
-    masses: Array | None = None
+    pairs: Pairs = field(default_factory=lambda: np.empty((0, 2), dtype=np.intp))  # p = (i, j)
+    weights: Array = field(default_factory=lambda: np.empty(0))  # w, nonnegative
+    masses: Array | None = None  # m, the number of points that each row represents; None is 1
 
     @property
     def is_zero(self) -> bool:
-        """Whether there is nothing to maximise, and any map that keeps the distances will do."""
+        """Whether there is nothing to maximize: any embedding that keeps the distances will do."""
         return self.variance == 0 and not np.any(self.weights)
 
     def masses_of(self, n_points: int) -> Array:
@@ -83,49 +66,30 @@ class Spread:
         return float(np.sum(R * self.product(R)))
 
     def matrix(self, n_points: int) -> Array:
-        """Return C, dense."""
+        """Return C as a dense matrix."""
         return self.product(np.eye(n_points))
 
 
 @dataclass(frozen=True, eq=False)
 class DistanceProblem:
-    """The problem of the package's first lines.
-
-    Parameters
-    ----------
-    n_points : int
-        Number of rows of R.
-    edges : ndarray of shape (n_edges, 2)
-        Pairs e = (i, j).
-    squares : ndarray of shape (n_edges,)
-        Squared lengths d.
-    spread : Spread
-        What to make large.
-    is_cap : ndarray of shape (n_edges,), default=None
-        Whether a pair may also be closer than d; None for none.
-    sides : Sides, default=NO_SIDES
-        Sides on which points must lie.
-    smoothness : float, default=0.0
-        w, in units of the tension at which equal edges all over hold the objective.
-    """
+    """The problem of the package's first lines."""
 
     n_points: int
-    edges: Pairs
-    squares: Array
-    spread: Spread
-    is_cap: NDArray[np.bool_] | None = None
-    sides: Sides = NO_SIDES
-    smoothness: float = 0.0
+    edges: Pairs  # e = (i, j), of shape (n_edges, 2)
+    squares: Array  # squared lengths d
+    spread: Spread  # what to make large
+    is_cap: NDArray[np.bool_] | None = None  # whether d is an upper bound; None for no such pair
+    sides: Sides = NO_SIDES  # on which points must lie
 
     @property
     def n_axes(self) -> int:
-        """Number of leading columns of R that are normals, so that R must not be turned."""
+        """Number of leading columns of R that are normals, so that R must not be rotated."""
         return self.sides.n_axes
 
     @property
     def is_feasibility(self) -> bool:
-        """Whether any map that satisfies the constraints will do."""
-        return self.spread.is_zero and self.sides.is_hard and self.smoothness == 0
+        """Whether any embedding that satisfies the constraints will do."""
+        return self.spread.is_zero and self.sides.is_hard
 
     @property
     def caps(self) -> NDArray[np.bool_]:
@@ -134,13 +98,17 @@ class DistanceProblem:
 
     @property
     def usual_squares(self) -> Array:
-        """Squared lengths of the edges, or of the caps where there are no edges."""
+        """Squared lengths of the edges, or of the caps if there are no edges."""
         return self.squares if self.caps.all() else self.squares[~self.caps]
 
-    @property
-    def n_pieces(self) -> int:
-        """Number of pieces that edges and caps leave apart: beyond one, spread has no bound."""
-        return int(connected_components(self._joined(np.ones(len(self.edges))), directed=False)[0])
+    def check_bounded(self) -> None:
+        """Raise InputError if edges and caps leave components that can be moved apart."""
+        n = self._components(self.edges)[0]
+        if n > 1 and not self.spread.is_zero:
+            raise InputError(
+                f"the edges leave {n} connected components, which can be moved apart without "
+                "limit, so the spread has no maximum: connect them by edges or caps."
+            )
 
     def lengths(self, R: Array) -> Array:
         """Return q: the squared length of every edge."""
@@ -155,23 +123,19 @@ class DistanceProblem:
     def scaled(self) -> tuple[DistanceProblem, float]:
         """Return the problem in units of the median edge length, and that length.
 
-        A mean would be that of one long edge, should an outlier have it. Caps do not count beside
-        edges.
+        One long edge could dominate a mean. Caps count only if there are no edges.
         """
         unit = float(np.sqrt(np.median(self.usual_squares))) if len(self.edges) else 1.0
         unit = unit or 1.0
         return replace(self, squares=self.squares / unit**2, sides=self.sides.scaled(unit)), unit
 
     def without_zero_edges(self) -> Merger:
-        """Return the problem with points at distance zero made one.
+        """Return the problem with points at distance zero merged.
 
-        A zero edge has no derivative where it is kept, which would hold up every solver. Of
-        parallel edges the mean square is kept, of parallel caps the least.
+        The constraint of a zero edge has no derivative where it holds, which would stall every
+        solver. Parallel edges get their mean square, parallel caps their least.
         """
-        is_zero = self.squares == 0
-        _, found = connected_components(self._joined(is_zero), directed=False)
-        numbers = np.asarray(found, dtype=np.intp)
-        n = int(numbers.max()) + 1
+        n, numbers = self._components(self.edges[self.squares == 0])
         edges, squares, caps, edge_numbers = _merged(numbers[self.edges], self.squares, self.caps)
         pairs = numbers[self.spread.pairs]
         apart = pairs[:, 0] != pairs[:, 1]
@@ -180,33 +144,27 @@ class DistanceProblem:
             self.spread, pairs=pairs[apart], weights=self.spread.weights[apart], masses=masses
         )
         sides = self.sides.renumbered(numbers)
-        merged = DistanceProblem(n, edges, squares, spread, caps, sides, self.smoothness)
+        merged = DistanceProblem(n, edges, squares, spread, caps, sides)
         return Merger(merged, numbers, edge_numbers)
 
-    def _joined(self, keep: NDArray[Any]) -> sp.coo_array:
-        kept = self.edges[keep.astype(bool)].astype(np.int32)  # as csgraph wants them
-        shape = (self.n_points, self.n_points)
-        return sp.coo_array((np.ones(len(kept)), (kept[:, 0], kept[:, 1])), shape=shape)
+    def _components(self, edges: Pairs) -> tuple[int, Pairs]:
+        """Return the number of components that these edges leave, and each point's component."""
+        i, j = edges.T.astype(np.int32)  # as csgraph requires
+        graph = sp.coo_array((np.ones(len(edges)), (i, j)), shape=(self.n_points, self.n_points))
+        n, numbers = connected_components(graph, directed=False)
+        return n, np.asarray(numbers, dtype=np.intp)
 
 
 @dataclass(frozen=True, eq=False)
 class Merger:
-    """A problem without zero edges, and the way there and back.
-
-    Parameters
-    ----------
-    problem : DistanceProblem
-        The smaller problem.
-    point_numbers, edge_numbers : ndarray of shape (n_points,) and (n_edges,)
-        Number of each point and edge there; -1 for edges that are gone.
-    """
+    """A problem with points merged, and each original point's and edge's number in it."""
 
     problem: DistanceProblem
     point_numbers: NDArray[np.intp]
-    edge_numbers: NDArray[np.intp]
+    edge_numbers: NDArray[np.intp]  # -1 for edges of length zero
 
     def merge_points(self, R: Array) -> Array:
-        """Return coordinates of the merged points, the mean of their parts'."""
+        """Return coordinates of the merged points: means of the original ones."""
         merged = np.zeros((self.problem.n_points, R.shape[1]))
         np.add.at(merged, self.point_numbers, R)
         return np.asarray(merged / np.bincount(self.point_numbers)[:, None])
@@ -218,9 +176,9 @@ class Merger:
         return np.bincount(self.edge_numbers[kept], y[kept], n).astype(float)
 
     def split_multipliers(self, y: Array) -> Array:
-        """Return multipliers of the edges as they were: parallel ones share, zero ones have none.
+        """Return multipliers of the original edges: parallel ones share, zero edges get 0.
 
-        A zero edge's may be any large number, and the bound does not depend on it.
+        A zero edge's multiplier may be any large number, and the bound does not depend on it.
         """
         kept = self.edge_numbers >= 0
         counts = np.bincount(self.edge_numbers[kept], minlength=len(self.problem.edges))
@@ -230,14 +188,14 @@ class Merger:
 
 
 def measure_errors(problem: DistanceProblem, R: Array) -> DistanceErrors:
-    """Measure what a map does to the distances; edges of length zero relative to the mean one."""
+    """Measure the errors of the distances in R; for edges of length zero relative to the mean."""
     unit = float(np.sqrt(np.mean(problem.usual_squares))) if len(problem.edges) else 1.0
     unit = unit or 1.0  # squares of squares might overflow
     return compare_lengths(problem, problem.lengths(R / unit), unit)
 
 
 def compare_lengths(problem: DistanceProblem, q: Array, unit: float = 1.0) -> DistanceErrors:
-    """Measure squared lengths q of the edges, given in squared units, as a map's are measured."""
+    """Measure the errors of squared edge lengths q, given in squared units."""
     d = problem.squares / unit**2
     edges = _errors(q[~problem.caps], d[~problem.caps])
     caps = _errors(np.maximum(q, d)[problem.caps], d[problem.caps])
@@ -247,7 +205,7 @@ def compare_lengths(problem: DistanceProblem, q: Array, unit: float = 1.0) -> Di
 
 def edge_laplacian(n_points: int, edges: Pairs, weights: Array) -> sp.csr_array:
     """Return L(w) = sum_e w_e (e_i - e_j) (e_i - e_j)^T."""
-    i, j = edges.astype(np.int32).T  # as SuperLU wants them
+    i, j = edges.astype(np.int32).T  # as SuperLU requires
     rows, columns = np.concatenate([i, j, i, j]), np.concatenate([j, i, i, j])
     values = np.concatenate([-weights, -weights, weights, weights])
     return sp.csr_array((values, (rows, columns)), shape=(n_points, n_points))
@@ -256,10 +214,7 @@ def edge_laplacian(n_points: int, edges: Pairs, weights: Array) -> sp.csr_array:
 def _merged(
     edges: Pairs, squares: Array, caps: NDArray[np.bool_]
 ) -> tuple[Pairs, Array, NDArray[np.bool_], NDArray[np.intp]]:
-    """Return every pair once, edges and caps apart, and each one's number.
-
-    The square is the mean of an edge's, the least of a cap's.
-    """
+    """Return distinct edges and caps, their squares, which are caps, and each one's number."""
     numbers = np.full(len(edges), -1, dtype=np.intp)
     apart = np.flatnonzero(edges[:, 0] != edges[:, 1])
     keys = np.column_stack([np.sort(edges[apart], axis=1), caps[apart]])

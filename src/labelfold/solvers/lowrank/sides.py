@@ -1,11 +1,11 @@
-"""Sides on which points have to lie (ISM section 3), and the walls that hold them there.
+"""Sides on which points must lie (ISM section 3), and the walls that hold them there.
 
 With axes as normals, a side bounds one coordinate: y R[i, c] >= m. With points as normals, as ISM
-eq. 5 prints it, it bounds an entry of the centered Gram matrix: y K[A, i] >= m. The slack g is what
-the left-hand side exceeds m by; along R + a P it goes to g + a b + a^2 c.
+eq. 5 prints it, it bounds an entry of the centered Gram matrix: y K[A, i] >= m. The slack g is the
+left-hand side minus m; along R + a P it goes to g + a b + a^2 c.
 
 The wall of a side with multiplier mu, stiffness s and largest force p has the force t = mu - s g
-cut to [0, p], and the energy of which that is the derivative: a quadratic up to p, a line beyond.
+cut to [0, p]. Its energy, of which that is the derivative, is quadratic up to p and linear above.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ Numbers = NDArray[np.intp]
 
 
 class Sides(ABC):
-    """What the solver asks of either form."""
+    """What the solver needs of either form."""
 
     points: Numbers  # the point of every side
     signs: Array
     margin: float
     force: float
-    degree: ClassVar[int]  # the power of a length that slacks are
+    degree: ClassVar[int]  # slacks scale as this power of a length
 
     @property
     def n_axes(self) -> int:
-        """Number of leading columns of R that are normals, so that R must not be turned."""
+        """Number of leading columns of R that are normals, so that R must not be rotated."""
         return 0
 
     @property
     def is_hard(self) -> bool:
-        """Whether the sides must hold at any price."""
+        """Whether the sides must hold at any cost."""
         return bool(np.isinf(self.force))
 
     def __len__(self) -> int:
@@ -47,23 +47,24 @@ class Sides(ABC):
 
     @abstractmethod
     def slacks(self, R: Array) -> Array:
-        """Return g of every side; negative where violated."""
+        """Return g of every side; negative if violated."""
 
     @abstractmethod
-    def course(self, R: Array, P: Array) -> tuple[Array, Array]:
+    def coefficients_along(self, R: Array, P: Array) -> tuple[Array, Array]:
         """Return b and c of the slacks g + a b + a^2 c at R + a P."""
 
     @abstractmethod
     def add_gradient(self, R: Array, forces: Array, G: Array) -> None:
-        """Add the gradient of the walls' energy at R, where they have these forces, to G."""
+        """Add the gradient at R of the energy of walls with these forces to G."""
 
     @abstractmethod
     def normal_lengths(self, R: Array) -> Array:
-        """Return the lengths of the normals, at least 1: one at the mean is no direction."""
+        """Return the length of every side's normal."""
 
-    @abstractmethod
     def shortfalls(self, R: Array) -> Array:
-        """Return the length by which every point falls short of its margin; 0 if it does not."""
+        """Return the length, along the normal, by which every point falls short of its margin."""
+        lengths = self.normal_lengths(R)
+        return np.asarray(np.maximum(-self.slacks(R), 0) / np.where(lengths > 0, lengths, 1.0))
 
     @abstractmethod
     def scaled(self, unit: float) -> Self:
@@ -71,34 +72,23 @@ class Sides(ABC):
 
     @abstractmethod
     def renumbered(self, numbers: Numbers) -> Self:
-        """Return the sides with ``numbers[i]`` in the place of point i."""
+        """Return the sides with point ``numbers[i]`` in place of point i."""
 
     def clipped(self, R: Array) -> Array:
-        """Return R moved to where hard sides hold, as far as that is simple."""
+        """Return R moved so that hard sides hold, if that is simple."""
         return R
 
 
 @dataclass(frozen=True, eq=False)
 class HalfSpaces(Sides):
-    """The constraints signs * R[points, axes] >= margin.
+    """The constraints signs * R[points, axes] >= margin."""
 
-    Parameters
-    ----------
-    points, axes : ndarray of shape (n_half_spaces,)
-        Rows and columns of R.
-    signs : ndarray of shape (n_half_spaces,)
-        +1 or -1.
-    margin : float
-        m, in the units of R.
-    force : float, default=inf
-        p, in units of tension. A finite one makes the constraints soft: what a point falls short of
-        the margin costs this much per unit of length (a hinge).
-    """
-
-    points: Numbers
-    axes: Numbers
-    signs: Array
-    margin: float
+    points: Numbers  # rows of R
+    axes: Numbers  # columns of R
+    signs: Array  # +1 or -1
+    margin: float  # m, in the units of R
+    # p, in units of tension. A finite one makes the constraints soft: falling short of the margin
+    # costs p per unit of length (a hinge).
     force: float = np.inf
     degree: ClassVar[int] = 1
 
@@ -111,34 +101,30 @@ class HalfSpaces(Sides):
         """Return g = y R[i, c] - m."""
         return np.asarray(self.signs * R[self.points, self.axes] - self.margin)
 
-    def course(self, R: Array, P: Array) -> tuple[Array, Array]:
+    def coefficients_along(self, R: Array, P: Array) -> tuple[Array, Array]:
         """Slacks are linear in R: c = 0."""
         return self.signs * P[self.points, self.axes], np.zeros(len(self))
 
     def add_gradient(self, R: Array, forces: Array, G: Array) -> None:
-        """Add -y t to the coordinates that are bounded."""
+        """Add -y t to the bounded coordinates."""
         np.add.at(G, (self.points, self.axes), -self.signs * forces)
 
     def normal_lengths(self, R: Array) -> Array:
         """Axes have length 1."""
         return np.ones(len(self))
 
-    def shortfalls(self, R: Array) -> Array:
-        """Return the length by which every point falls short of its margin."""
-        return np.maximum(-self.slacks(R), 0)
-
     def scaled(self, unit: float) -> HalfSpaces:
         """Return the sides for R / unit."""
         return replace(self, margin=self.margin / unit)
 
     def renumbered(self, numbers: Numbers) -> HalfSpaces:
-        """Return the sides with ``numbers[i]`` in the place of point i."""
+        """Return the sides with point ``numbers[i]`` in place of point i."""
         return replace(self, points=numbers[self.points])
 
     def clipped(self, R: Array) -> Array:
-        """Return R with every coordinate that falls short moved to the margin, if they are hard.
+        """Return R with every coordinate that falls short of a hard side moved to the margin.
 
-        Where two sides contradict each other, one of them holds.
+        If two sides contradict each other, one of them holds.
         """
         if not self.is_hard:
             return R
@@ -152,25 +138,13 @@ NO_SIDES = HalfSpaces(np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0), 0
 
 @dataclass(frozen=True, eq=False)
 class AnchorSides(Sides):
-    """The constraints signs * K[anchors, points] >= margin on K = R R^T of centered R (ISM eq. 5).
+    """The constraints signs * K[anchors, points] >= margin, K = R R^T of centered R, ISM eq. 5."""
 
-    Parameters
-    ----------
-    points, anchors : ndarray of shape (n_sides,)
-        Rows of R; anchors are the normals.
-    signs : ndarray of shape (n_sides,)
-        +1 or -1.
-    margin : float
-        m, in the squared units of R; the paper has 0.
-    force : float, default=inf
-        As for :class:`HalfSpaces`, along the unit normal.
-    """
-
-    points: Numbers
-    anchors: Numbers
-    signs: Array
-    margin: float
-    force: float = np.inf
+    points: Numbers  # rows of R
+    anchors: Numbers  # rows of R that are the normals
+    signs: Array  # +1 or -1
+    margin: float  # m, in the squared units of R; 0 in the paper
+    force: float = np.inf  # p, along the unit normal
     degree: ClassVar[int] = 2
 
     def slacks(self, R: Array) -> Array:
@@ -179,7 +153,7 @@ class AnchorSides(Sides):
         products = np.einsum("ij,ij->i", R[self.points], R[self.anchors])
         return np.asarray(self.signs * products - self.margin)
 
-    def course(self, R: Array, P: Array) -> tuple[Array, Array]:
+    def coefficients_along(self, R: Array, P: Array) -> tuple[Array, Array]:
         """Slacks are quadratic in R."""
         R, P = R - R.mean(axis=0), P - P.mean(axis=0)
         R_i, R_A, P_i, P_A = R[self.points], R[self.anchors], P[self.points], P[self.anchors]
@@ -195,45 +169,27 @@ class AnchorSides(Sides):
         G += pull - pull.mean(axis=0)
 
     def normal_lengths(self, R: Array) -> Array:
-        """Return the anchors' distances from the mean, at least 1."""
-        return np.maximum(self._anchor_lengths(R), 1.0)
-
-    def shortfalls(self, R: Array) -> Array:
-        """Return the length, along the normal, by which every point falls short of its margin."""
-        lengths = self._anchor_lengths(R)
-        return np.asarray(np.maximum(-self.slacks(R), 0) / np.where(lengths > 0, lengths, 1.0))
+        """Return the anchors' distances from the mean."""
+        return np.asarray(np.linalg.norm(R - R.mean(axis=0), axis=1)[self.anchors])
 
     def scaled(self, unit: float) -> AnchorSides:
         """Return the sides for R / unit."""
         return replace(self, margin=self.margin / unit**2)
 
     def renumbered(self, numbers: Numbers) -> AnchorSides:
-        """Return the sides with ``numbers[i]`` in the place of point i."""
+        """Return the sides with point ``numbers[i]`` in place of point i."""
         return replace(self, points=numbers[self.points], anchors=numbers[self.anchors])
-
-    def _anchor_lengths(self, R: Array) -> Array:
-        return np.asarray(np.linalg.norm(R - R.mean(axis=0), axis=1)[self.anchors])
 
 
 class Walls:
-    """The walls of sides around a point R that moves along directions.
+    """The walls of sides, with multipliers mu, around a point R that moves along directions.
 
-    Parameters
-    ----------
-    sides : Sides
-        The constraints.
-    R : ndarray of shape (n_points, rank)
-        Where to begin.
-    mu : ndarray of shape (n_sides,)
-        Multipliers.
-    sigma : float
-        Stiffness along a unit normal.
-    tension : float
-        Unit of the sides' largest force.
+    ``sigma`` is the stiffness along a unit normal, ``tension`` the unit of the largest force.
     """
 
     def __init__(self, sides: Sides, R: Array, mu: Array, sigma: float, tension: float) -> None:
-        self._sides, lengths = sides, sides.normal_lengths(R)
+        # An anchor near the mean is hardly a direction, and gets the stiffness of an axis.
+        self._sides, lengths = sides, np.maximum(sides.normal_lengths(R), 1.0)
         s, self._most = sigma / lengths**2, sides.force * tension / lengths
         self._t = mu - s * sides.slacks(R)
         # Axes share one stiffness, which goes into b and c: it is rounded once.
@@ -247,8 +203,8 @@ class Walls:
         return np.clip(self._t, 0, self._most)
 
     def look_along(self, R: Array, P: Array) -> None:
-        """Take P as the direction to ask about."""
-        b, c = self._sides.course(R, P)
+        """Set the direction of :meth:`slope` and :meth:`advance`."""
+        b, c = self._sides.coefficients_along(R, P)
         self._b, self._c = self._unit * b, self._unit * c
 
     def slope(self, a: float) -> float:

@@ -1,11 +1,11 @@
-"""Distance problems over R with K = R R^T: augmented Lagrangian, rank as needed, best point kept.
+"""Distance problems over R: augmented Lagrangian, rank as needed, best point kept.
 
 Every round descends on the augmented Lagrangian for a number of steps, takes the forces as the new
-multipliers, and stiffens the edges when the violation did not shrink fourfold (ISM section 2.1).
-Three things make it quick, all measured in decision record 9:
+multipliers, and stiffens the edges unless the violation shrank fourfold (ISM section 2.1). Three
+things make it fast, all measured in decision record 9:
 
-- the first stiffness is small, so that the map is stretched open before it is made isometric;
-- an edge's stiffness follows its multiplier. Four neighbours in a curved sheet are a flat
+- the first stiffness is small, so that R is stretched open before it is made isometric;
+- an edge's stiffness follows its multiplier. Four neighbors in a curved sheet are a flat
   tetrahedron, whose thickness is held by forces a thousand times the usual ones;
 - columns of R that died out while edges were soft are revived.
 """
@@ -13,124 +13,94 @@ Three things make it quick, all measured in decision record 9:
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labelfold.exceptions import InputError
 from labelfold.progress import Progress, report_nothing
 from labelfold.solvers.certificates import DistanceErrors
 from labelfold.solvers.lowrank.bound import DualBound, bound_at, bound_from
 from labelfold.solvers.lowrank.descent import (
+    AugmentedLagrangian,
     Descent,
+    Multipliers,
     restore,
     satisfies,
     stays_sparse,
 )
 from labelfold.solvers.lowrank.distances import DistanceProblem, Merger, measure_errors
-from labelfold.solvers.lowrank.lagrangian import AugmentedLagrangian, Multipliers
 from labelfold.solvers.lowrank.starts import Columns, principal
-from labelfold.threads import Team, limit_threads
+from labelfold.threads import ThreadPool, limit_threads
 
 __all__ = ["LowRankLimits", "LowRankSolution", "Round", "solve_lowrank"]
 
 Array = NDArray[np.float64]
 
-STEPS_A_ROUND = 30
-SHRINK = 4.0  # the violation must shrink by it in a round, or edges are stiffened
+STEPS_PER_ROUND = 30
+SHRINK = 4.0  # edges are stiffened unless the violation shrinks by this factor in a round
 GROWTH = 2.0  # of the stiffness
-# In units of the tension at which equal edges all over hold the objective.
+# In units of the tension at which equal edges everywhere balance the objective.
 FIRST_STIFFNESS, WARM_STIFFNESS, LARGEST_STIFFNESS = 0.25, 10.0, 60.0
-# Gradient that a round leaves, relative to the objective's: below, edges may be stiffer still;
-# above, they are too stiff for the forces to come to balance, and multipliers are noise.
+# Gradient that a round leaves, relative to the objective's. Below the first, edges may be stiffer
+# still; above the second, they are too stiff for forces to balance, and multipliers are noise.
 BALANCED, LOST = 0.03, 3.0
 MOST_STIFFNESS = 1e6
-LEAST_UNEVEN, MOST_UNEVEN = 0.1, 1e6  # stiffness of an edge relative to the median one's
-NO_MATTER = 0.01  # of an edge length: what soft labels and rough axes may still change by
-SETTLED = 5  # rounds over which the objective must have come to rest
-DROP = 0.7  # of the violation since restoration was last tried, before it is tried again
+LEAST_UNEVEN, MOST_UNEVEN = 0.1, 1e6  # stiffness of an edge relative to the median
+NO_MATTER = 0.01  # of an edge length: change of soft sides that counts as rest
+SETTLED = 5  # rounds over which the objective must be at rest
+DROP = 0.7  # restoration is tried again when the violation has dropped to this share
 STANDSTILL = 200  # rounds without a lower violation
-RESTORABLE = 8.0  # times the tolerance: errors that restoration may mend
+RESTORABLE = 8.0  # times the tolerance: errors that restoration may correct
 POLISH_ROUNDS, POLISH_STEPS = 5, 100
-TOO_LONG = 1e3  # edges of a start, in root mean squares of what they ought to be
+TOO_LONG = 1e3  # root mean square edge of a start, in units of what it should be
 BOUND_ROUNDS, BOUND_STEPS, BOUND_STIFFNESS = 2, 300, 10.0
 
 
 @dataclass(frozen=True)
 class LowRankLimits:
-    """When to stop.
+    """When to stop."""
 
-    Parameters
-    ----------
-    tol : float, default=1e-3
-        Root mean square and median relative error of squared distances at which a map is
-        isometric.
-    objective_tol : float, default=None
-        Relative change of the objective over five rounds below which it is at rest; None is
-        ``max(tol, 1e-4)``.
-    max_iter : int, default=20_000
-        Number of steps.
-    max_time : float, default=None
-        Seconds for the rounds; None for any. Bound and restoration come after.
-    """
-
-    tol: float = 1e-3
+    tol: float = 1e-3  # errors.decisive to reach
+    # Relative change of the objective over five rounds below which it is at rest; None is
+    # max(tol, 1e-4).
     objective_tol: float | None = None
-    max_iter: int = 20_000
-    max_time: float | None = None
+    max_iter: int = 20_000  # number of steps
 
 
 @dataclass(frozen=True)
 class Round:
-    """Where a round ended: step count, seconds, rank, objective and distance error."""
+    """State after a round."""
 
     n_iter: int
     seconds: float
     rank: int
     objective: float
-    corrected: float  # without what violated distances bought, and what costs there were
-    error: float
+    corrected: float  # objective minus what violated distances added and soft sides cost
+    error: float  # of distances
 
 
 @dataclass(frozen=True, eq=False)
 class LowRankSolution:
-    """Solution: map, multipliers and solve history.
+    """Solution: embedding, multipliers and solve history.
 
-    Parameters
-    ----------
-    R : ndarray of shape (n_points, rank)
-        Coordinates along principal axes, centred; but for the normals of sides, which come first
-        and stay as they are.
-    multipliers : Multipliers
-        Of edges, caps and sides.
-    errors : DistanceErrors
-        How well distances are kept.
-    objective : float
-        <C, R R^T>.
-    bound : DualBound
-        The least upper bound on the objective that the multipliers of any round gave.
-    converged : bool
-        Whether tolerances were met before a limit was.
-    stopped_by : {"tolerance", "iterations", "time", "standstill"}
-        What ended the work.
-    history : tuple of Round
-        One entry a round.
+    R is centered, along principal axes, except for axes that are normals of sides: these come
+    first and are neither centered nor rotated.
     """
 
     R: Array = field(repr=False)
     multipliers: Multipliers = field(repr=False)
     errors: DistanceErrors
-    objective: float
-    bound: DualBound
-    converged: bool
-    stopped_by: str
+    objective: float  # <C, R R^T>
+    bound: DualBound  # the least that the multipliers of any round gave
+    converged: bool  # whether tolerances were met
+    stopped_by: str  # "tolerance", "iterations" or "standstill"
     history: tuple[Round, ...] = field(repr=False)
 
     @property
     def n_iter(self) -> int:
         """Number of steps."""
-        return self.history[-1].n_iter if self.history else 0
+        return self.history[-1].n_iter
 
 
 def solve_lowrank(
@@ -148,36 +118,32 @@ def solve_lowrank(
     Parameters
     ----------
     problem : DistanceProblem
-        In any units; edges of length zero make one point of two.
+        In any units; points at distance zero are merged.
     start : ndarray of shape (n_points, any)
-        Where to begin: see :mod:`.starts`. It may violate everything. Columns
-        beyond the rank are dropped, missing ones filled with noise.
+        Where to start, see :mod:`.starts`. It may violate all constraints. Extra columns are
+        dropped, missing ones filled with noise.
     rank : int, default=None
-        Columns of R; None grows the rank while that pays, and drops idle columns at the end.
+        Columns of R; None grows the rank while that helps, and drops idle columns at the end.
     limits : LowRankLimits, default=None
         When to stop.
     n_threads : int, default=1
         Threads that share the passes over edges; the result does not depend on it.
     seed : int, default=0
-        Fixes the noise.
+        Of the noise.
     progress : Progress, default=report_nothing
-        Called once a round with objective and distance error.
+        Called once per round with objective and distance error.
 
     Returns
     -------
     LowRankSolution
-        The best point met: the one with the least violation, once tolerances are out of reach.
+        If tolerances are not met, the point with the least violation.
     """
     merger = problem.without_zero_edges()
     scaled, unit = merger.problem.scaled()
-    if not scaled.spread.is_zero and scaled.n_pieces > 1:
-        raise InputError(
-            f"The edges leave {scaled.n_pieces} pieces that can be moved apart without end, so "
-            "that the spread has no maximum: join them by edges or caps."
-        )
-    # Threads of BLAS would change the last bits, and lose more than they gain on such small blocks.
-    with Team(n_threads) as team, limit_threads(1, user_api="blas"):
-        rounds = _Rounds(scaled, Columns(scaled, rank, seed), limits, team, progress)
+    scaled.check_bounded()
+    # BLAS threads would change the last bits, and cost more than they save on such small blocks.
+    with ThreadPool(n_threads) as pool, limit_threads(1, user_api="blas"):
+        rounds = _Rounds(scaled, Columns(scaled, rank, seed), limits, pool, progress)
         rounds.R = rounds.columns.begin(_tamed(merger.merge_points(start) / unit, scaled))
         stopped_by = rounds.run()
     return rounds.solution(stopped_by, problem, merger, unit)
@@ -191,15 +157,15 @@ class _Rounds:
         problem: DistanceProblem,
         columns: Columns,
         limits: LowRankLimits | None,
-        team: Team,
+        pool: ThreadPool,
         progress: Progress,
     ) -> None:
         self.problem, self.limits = problem, limits or LowRankLimits()
-        self.columns, self.team, self.progress = columns, team, progress
+        self.columns, self.pool, self.progress = columns, pool, progress
         self.sparse = stays_sparse(problem.n_points, problem.edges)
-        self.bound = self._first_bound()
-        self.tension = self._uniform_tension()
-        self.lagrangian = AugmentedLagrangian(problem, team, self.tension)
+        self.bound, self.tension = self._start_evenly()
+        self.lagrangian = AugmentedLagrangian(problem, pool, self.tension)
+        self.soft_force = 0.0 if problem.sides.is_hard else self.tension * problem.sides.force
         self.R = np.empty((problem.n_points, 0))
         self.y = Multipliers(np.zeros(len(problem.edges)), np.zeros(len(problem.sides)))
         self.even = np.ones(len(problem.edges))
@@ -212,7 +178,7 @@ class _Rounds:
     # ---- the rounds
 
     def run(self) -> str:
-        """Go on until a limit is met, and tell which."""
+        """Run rounds until one of the limits is met, and return which."""
         sigma = FIRST_STIFFNESS * self.tension
         least, best = np.inf, (self.R, self.y)
         stopped_by = ""
@@ -232,7 +198,7 @@ class _Rounds:
             return "tolerance"  # polishing did it
         return stopped_by
 
-    def _one_round(self, sigma: float, n_steps: int = STEPS_A_ROUND) -> None:
+    def _one_round(self, sigma: float, n_steps: int = STEPS_PER_ROUND) -> None:
         descent = Descent(
             self.lagrangian, self.R, self.y, sigma, self._factors(), exact=self.sparse
         )
@@ -248,30 +214,28 @@ class _Rounds:
     def _record(self) -> Round:
         error = measure_errors(self.problem, self.problem.sides.clipped(self.R)).decisive
         objective = self.problem.spread.value(self.R)
-        net = objective - self.lagrangian.costs(self.R)
-        held = float(self.y.edges @ self.problem.violations(self.R))
-        self.history.append(
-            Round(
-                n_iter=self.n_iter,
-                seconds=time.perf_counter() - self.began,
-                rank=self.R.shape[1],
-                objective=objective,
-                corrected=net - held,
-                error=error,
-            )
+        costs = self.soft_force * float(self.problem.sides.shortfalls(self.R).sum())
+        now = Round(
+            n_iter=self.n_iter,
+            seconds=time.perf_counter() - self.began,
+            rank=self.R.shape[1],
+            objective=objective,
+            corrected=objective - costs - float(self.y.edges @ self.problem.violations(self.R)),
+            error=error,
         )
+        self.history.append(now)
         note = f"objective {objective:.5g}, distance error {error:.1e}"
         self.progress("unfolding", self.n_iter, self.limits.max_iter, note=note)
-        return self.history[-1]
+        return now
 
     def _verdict(self) -> str:
-        """Return what ends the work now, "" if nothing does."""
+        """Return why to stop now, "" to go on."""
         limits, now = self.limits, self.history[-1]
         recent = [r.corrected for r in self.history[-SETTLED:]]
         rest = limits.objective_tol or max(limits.tol, 1e-4)
-        size = max(abs(now.corrected), NO_MATTER * self.lagrangian.usual_costs)
+        size = max(abs(now.corrected), NO_MATTER * self.soft_force * len(self.problem.sides))
         at_rest = len(recent) == SETTLED and np.ptp(recent) <= rest * size
-        at_rest &= now.objective > 0 or self.problem.spread.is_zero  # not a map in a single point
+        at_rest &= now.objective > 0 or self.problem.spread.is_zero  # not all points in one
         at_rest |= self.problem.is_feasibility
         if at_rest and now.error <= min(RESTORABLE * limits.tol, DROP * self.tried):
             self.tried = now.error
@@ -279,17 +243,15 @@ class _Rounds:
                 return "tolerance"
         if now.n_iter >= limits.max_iter:
             return "iterations"
-        if limits.max_time is not None and now.seconds >= limits.max_time:
-            return "time"
         if self._stands_still(rest):
             return "tolerance" if self._is_feasible() else "standstill"
         return ""
 
     def _stands_still(self, rest: float) -> bool:
-        """Tell whether the violation has not shrunk for long, nor the objective changed.
+        """Return whether for long the violation has not shrunk, nor the objective changed.
 
-        Far from feasible the objective does not count: there may be no map at all, and multipliers
-        that grow without end toss it about.
+        Far from feasible the objective does not count: there may be no solution, and multipliers
+        that grow without limit make it jump.
         """
         if len(self.history) < STANDSTILL:
             return False
@@ -304,29 +266,23 @@ class _Rounds:
     # ---- feasibility
 
     def _is_feasible(self) -> bool:
-        """Tell whether restoration brings the map within tolerance."""
         return satisfies(self.problem, self._restored(), self.limits.tol)
 
     def _restored(self) -> Array:
         tol, most = self.limits.tol, self.limits.max_iter
         R = self.columns.used(self.R, min(self.history[-1].error, RESTORABLE * tol))
-        return restore(self.problem, R, tol=tol, max_steps=most, team=self.team, exact=self.sparse)
+        return restore(self.problem, R, tol=tol, max_steps=most, pool=self.pool, exact=self.sparse)
 
     # ---- stiffness
-
-    def _tensions(self) -> Array:
-        return np.abs(self.y.edges) * np.sqrt(self.problem.squares)
-
-    def _typical_tension(self) -> float:
-        pulling = self._tensions()
-        pulling = pulling[pulling > 0]
-        return float(np.median(pulling)) if len(pulling) else 1.0
 
     def _factors(self) -> Array:
         """Return f: stiffness follows tension."""
         if self.problem.spread.is_zero:
             return self.even
-        return np.clip(self._tensions() / self._typical_tension(), LEAST_UNEVEN, MOST_UNEVEN)
+        tensions = np.abs(self.y.edges) * np.sqrt(self.problem.squares)
+        pulling = tensions[tensions > 0]
+        typical = float(np.median(pulling)) if len(pulling) else 1.0
+        return np.clip(tensions / typical, LEAST_UNEVEN, MOST_UNEVEN)
 
     def _next_stiffness(self, sigma: float, *, shrunk: bool) -> float:
         if self.imbalance > LOST and sigma > WARM_STIFFNESS * self.tension:
@@ -334,18 +290,22 @@ class _Rounds:
         most = LARGEST_STIFFNESS if self.imbalance > BALANCED else MOST_STIFFNESS
         return sigma if shrunk else max(sigma, min(sigma * GROWTH, most * self.tension))
 
-    def _uniform_tension(self) -> float:
-        """Return the tension at which equal edges all over hold the objective."""
-        if self.problem.spread.is_zero or self.bound.multipliers is None:
-            return 100.0
-        return float(np.median(self.bound.multipliers * np.sqrt(self.problem.squares)))
+    def _start_evenly(self) -> tuple[DualBound, float]:
+        """Return the bound of equal edges, and the tension at which they balance the objective."""
+        lengths = np.sqrt(self.problem.squares)
+        if self.problem.spread.is_zero:
+            return DualBound(0.0, np.zeros(len(lengths))), 100.0
+        bound = bound_at(self.problem, 1 / lengths, sparse=self.sparse)
+        if bound.multipliers is None:
+            return bound, 100.0
+        return bound, float(np.median(bound.multipliers * lengths))
 
     # ---- the end
 
     def _finish(self, stopped_by: str) -> None:
         """Polish, bound and restore.
 
-        Stiff edges hold the objective back a little, and balance it once they are softer.
+        Stiff edges hold the objective back a little; polishing is done with softer ones.
         """
         rough = self._restored()
         if self.problem.spread.is_zero:
@@ -355,22 +315,17 @@ class _Rounds:
             for _ in range(POLISH_ROUNDS):
                 self._one_round(WARM_STIFFNESS * self.tension, POLISH_STEPS)
             self._record()
-        self._tighten_bound(1 if stopped_by in ("time", "iterations") else BOUND_ROUNDS)
+        self._tighten_bound(1 if stopped_by == "iterations" else BOUND_ROUNDS)
         self.R = self._restored()
         errors = [measure_errors(self.problem, R).decisive for R in (rough, self.R)]
         if errors[1] > max(errors[0], self.limits.tol):
             self.R = rough
 
-    def _first_bound(self) -> DualBound:
-        if self.problem.spread.is_zero:
-            return DualBound(0.0, np.zeros(len(self.problem.squares)))
-        return bound_at(self.problem, 1 / np.sqrt(self.problem.squares), sparse=self.sparse)
-
     def _tighten_bound(self, n_rounds: int) -> None:
-        """Improve the bound beyond what the last multipliers give.
+        """Improve on the bound of the last multipliers.
 
-        Theirs is poor, as rounds are short and edges stiff. A long descent with softer edges is a
-        proximal step on the dual problem, and its forces are nearly in balance.
+        It is poor, as rounds are short and edges stiff. A long descent with softer edges is a
+        proximal step on the dual problem, and its forces nearly balance.
         """
         y, R = self.y, self.R
         for _ in range(n_rounds):
@@ -379,33 +334,31 @@ class _Rounds:
             )
             descent.run(BOUND_STEPS, 0.0)
             y, R = descent.multipliers, descent.R
-            found = bound_from(self.problem, y.edges, sparse=self.sparse)
-            if found.value < self.bound.value:
-                self.bound = found
+            bound = bound_from(self.problem, y.edges, sparse=self.sparse)
+            if bound.value < self.bound.value:
+                self.bound = bound
 
     def solution(
         self, stopped_by: str, problem: DistanceProblem, merger: Merger, unit: float
     ) -> LowRankSolution:
-        """Return the result in the units of the problem as it was given."""
-        R = unit * self.R[merger.point_numbers]
-        R = principal(R, problem.n_axes)
+        """Return the result in the units of the given problem."""
+        R = principal(unit * self.R[merger.point_numbers], problem.n_axes)
         signs = np.where(R[np.abs(R).argmax(axis=0), np.arange(R.shape[1])] < 0, -1, 1)
         signs[: problem.n_axes] = 1
         R = R * signs
-        bound = DualBound(self.bound.value * unit**2)
-        if self.bound.multipliers is not None:
-            bound = replace(bound, multipliers=merger.split_multipliers(self.bound.multipliers))
-        errors = measure_errors(problem, R)
+        y, errors = self.bound.multipliers, measure_errors(problem, R)
         return LowRankSolution(
             R=R,
             multipliers=Multipliers(
                 merger.split_multipliers(self.y.edges),
-                # Times slacks they are squares of lengths.
+                # Multipliers times slacks are squares of lengths.
                 self.y.sides * unit ** (2 - problem.sides.degree),
             ),
             errors=errors,
             objective=problem.spread.value(R),
-            bound=bound,
+            bound=DualBound(
+                self.bound.value * unit**2, None if y is None else merger.split_multipliers(y)
+            ),
             converged=stopped_by == "tolerance" and errors.decisive <= self.limits.tol,
             stopped_by=stopped_by,
             history=tuple(self.history),
@@ -413,7 +366,7 @@ class _Rounds:
 
 
 def _tamed(start: Array, problem: DistanceProblem) -> Array:
-    """Return a start whose edges are not many times too long: their powers would overflow."""
+    """Return a start whose edges are not far too long: their powers would overflow."""
     largest = float(np.max(np.abs(start), initial=0.0)) or 1.0
     R = start / largest
     ratio = float(np.sqrt(np.sum(problem.lengths(R)) / np.sum(problem.squares)))

@@ -1,7 +1,7 @@
-"""Where R begins, and the columns that it gains and loses on the way.
+"""Where R starts, and the columns that it gains and loses during a solve.
 
-A start need not keep any distance. Both kinds here see the edges only, so that they serve any
-metric; a data matrix is a start as it is.
+A start need not keep any distance. Both kinds here use only the edges, so that they work for any
+metric; a data matrix can be a start as it is.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ __all__ = ["Columns", "geodesic_start", "principal", "random_start"]
 Array = NDArray[np.float64]
 
 N_LANDMARKS = 200
-# Mean square of a column, relative to the violation, below which it is revived, and of the noise
+# Relative to the violation: mean square of a column below which it is revived, and of the noise
 # that revives it.
 WEAK, NOISE = 0.1, 1e-2
-SPARE = 3  # columns that rank "auto" keeps beyond those in use
+SPARE = 3  # columns not in use that rank "auto" keeps
 
 
 def random_start(problem: DistanceProblem, rank: int, *, seed: int = 0) -> Array:
-    """Return noise of about the size of a map whose edges all have their length."""
+    """Return noise of about the size of an embedding that keeps all distances."""
     size = np.sqrt(np.mean(problem.squares) * problem.n_points) if len(problem.squares) else 1.0
     return size * np.random.default_rng(seed).standard_normal((problem.n_points, rank))
 
 
 def geodesic_start(problem: DistanceProblem, rank: int, *, seed: int = 0) -> Array:
-    """Return coordinates from shortest paths, as landmark Isomap does.
+    """Return coordinates from shortest paths, as in landmark Isomap.
 
-    Squared path lengths to landmarks are scaled classically (landmark MDS of de Silva and
-    Tenenbaum); landmarks are chosen each as far as can be from those before.
+    Classical scaling of squared path lengths to landmarks (landmark MDS of de Silva and Tenenbaum);
+    each landmark is the point furthest from those before.
     """
     n, (i, j) = problem.n_points, problem.edges.T.astype(np.int32)
     lengths = np.sqrt(problem.squares)
@@ -61,17 +61,17 @@ def geodesic_start(problem: DistanceProblem, rank: int, *, seed: int = 0) -> Arr
 
 
 class Columns:
-    """The columns of R: as many as the tight problem needs, not the loose one.
+    """The columns of R: as many as stiff edges need, not soft ones.
 
-    While edges are soft, few dimensions are of use, and the others die out; they would stay dead,
-    since a column of zeros has no gradient. So weak columns are given noise well below the
-    violation, and where the rank may grow there are always some to spare: the staircase of Burer
-    and Monteiro. Columns that are normals of sides are not turned.
+    While edges are soft, few dimensions are of use, and the other columns die out. They would stay
+    dead, since a column of zeros has no gradient, so weak columns get noise well below the
+    violation. If the rank may grow, there are always some to spare: the staircase of Burer and
+    Monteiro. Columns that are normals of sides are not rotated.
     """
 
     def __init__(self, problem: DistanceProblem, rank: int | None, seed: int) -> None:
         self._n_axes, self._rank = problem.n_axes, rank
-        # Where no map but the best is stable (Burer and Monteiro).
+        # With so many columns only the optimum is stable (Burer and Monteiro).
         enough = int(np.ceil(np.sqrt(2 * len(problem.edges)))) + 1
         self._most = max(min(problem.n_points - 1, enough), 1)
         self._noise = np.random.default_rng(seed)
@@ -86,7 +86,7 @@ class Columns:
         return np.hstack([start, 1e-3 * self._noise.standard_normal((len(start), missing))])
 
     def tend(self, R: Array, error: float) -> Array:
-        """Revive columns that died out; add more where the rank may grow and all are in use."""
+        """Revive columns that died out; add more if the rank may grow and all are in use."""
         R = principal(R, self._n_axes)
         weak = np.mean(R**2, axis=0) < WEAK * error
         weak[: self._n_axes] = False
@@ -99,7 +99,7 @@ class Columns:
         return R
 
     def used(self, R: Array, error: float) -> Array:
-        """Return R, where the rank is ours to choose without the columns that are mere noise."""
+        """Return R, without the columns that are only noise if the rank is free."""
         if self._rank is not None:
             return R
         R = principal(R, self._n_axes)
@@ -109,7 +109,7 @@ class Columns:
 
 
 def principal(R: Array, n_axes: int = 0) -> Array:
-    """Centre R and turn it to its principal axes, the longest first; leave the first columns."""
+    """Center R and rotate it to its principal axes, longest first, except for the first columns."""
     others = R[:, n_axes:] - R[:, n_axes:].mean(axis=0)
-    turned = others @ np.linalg.eigh(others.T @ others)[1][:, ::-1]
-    return np.hstack([R[:, :n_axes], turned])
+    rotated = others @ np.linalg.eigh(others.T @ others)[1][:, ::-1]
+    return np.hstack([R[:, :n_axes], rotated])
