@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         tables,
     )
     from labelfold.classify import (
+        FewLabelClassifier,
         LaplacianClassifier,
         LeastSquaresClassifier,
         ManifoldClassifier,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CCDR",
     "EmbeddingDisplay",
+    "FewLabelClassifier",
     "FurthestNeighborUnfolding",
     "IntrinsicDimension",
     "IsometricSeparationMap",
@@ -85,7 +87,12 @@ __all__ = [
 ]
 
 _HOMES = {
-    "classify": ("LaplacianClassifier", "LeastSquaresClassifier", "ManifoldClassifier"),
+    "classify": (
+        "FewLabelClassifier",
+        "LaplacianClassifier",
+        "LeastSquaresClassifier",
+        "ManifoldClassifier",
+    ),
     "ensemble": ("ResampledEmbedding",),
     "evaluate": ("LabeledKFold", "TransductiveSearchCV", "draw_labeled"),
     "graph": ("IntrinsicDimension", "NeighborGraph"),

@@ -94,24 +94,6 @@ class GraphEstimator(BaseEstimator):
             progress=progress,
         )
 
-    def _values_of_equal(
-        self, X: Any, distances: sp.csr_array, values: NDArray[np.float64]
-    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        """Return which rows equal training rows, and the mean of the values of those they equal.
-
-        ``distances`` are those of the rows to their neighbors.
-        """
-        equal = self.graph_.equal_rows(X, distances)
-        rows = np.flatnonzero(equal >= 0)
-        groups = self.graph_.equal_groups
-        wanted, position = np.unique(groups[equal[rows]], return_inverse=True)
-        members = np.flatnonzero(np.isin(groups, wanted))
-        of_member = np.searchsorted(wanted, groups[members])
-        sums = np.zeros((len(wanted), values.shape[1]))
-        np.add.at(sums, of_member, values[members])
-        counts = np.bincount(of_member, minlength=len(wanted))
-        return rows, np.asarray((sums / counts[:, None])[position])
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -194,7 +176,7 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
         X = check_rows(self, X, reset=False)
         with limit_threads(self.n_jobs):
             distances = self.graph_.distances_to(X)
-            rows, own = self._values_of_equal(X, distances, values)
+            rows, own = self.graph_.values_of_equal(X, distances, values)
             carried = np.empty((X.shape[0], values.shape[1]))
             carried[rows] = own
             others = np.setdiff1d(np.arange(X.shape[0]), rows)

@@ -82,6 +82,8 @@ class Declaration:
     scales_with_data : bool
         Whether the embedding of twice the rows is twice the embedding; if False, scale has no
         influence.
+    rotates : bool
+        Whether the result is the same for rotated rows; rows that are only shifted always give it.
     reorders : bool
         Whether the result is the same for rows in another order, up to that order.
     failed_checks : dict of str to str
@@ -98,6 +100,7 @@ class Declaration:
     quick: bool = True
     agreement: float = 1e-8
     scales_with_data: bool = False
+    rotates: bool = True
     reorders: bool = True
     failed_checks: Mapping[str, str] = field(default_factory=dict)
 

@@ -83,6 +83,8 @@ def test_order_of_rows(method, data):
 def test_rigid_motion(method, data):
     X, y = data
     Q, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))
+    if not method.declaration.rotates:
+        Q = np.eye(3)
     moved = X @ Q + [1, -2, 3]
     found, expected = results_of(fit(method, moved, y), moved), results_of(fit(method, X, y), X)
     assert_same(found, expected, method.declaration.agreement)
@@ -222,6 +224,8 @@ def test_a_separation_map_run_to_its_end(data):
     X, y = data
     method = IsometricSeparationMap(3, objective="none", random_state=0)
     Q, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))
+    if not method.declaration.rotates:
+        Q = np.eye(3)
     order = np.random.default_rng(0).permutation(len(X))
     expected = fit(method, X, y)
     moved, scaled = fit(method, X @ Q + [1, -2, 3], y), fit(method, X * 1e5, y)

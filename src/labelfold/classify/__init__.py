@@ -1,7 +1,13 @@
-"""Classifiers on an embedding or on the graph: heads, and embedder and head in one estimator."""
+"""Classifiers: automatic, on the graph, or on an embedding with a head."""
 
+from labelfold.classify.few_label_classifier import FewLabelClassifier
 from labelfold.classify.heads import LeastSquaresClassifier
 from labelfold.classify.laplacian_classifier import LaplacianClassifier
 from labelfold.classify.manifold_classifier import ManifoldClassifier
 
-__all__ = ["LaplacianClassifier", "LeastSquaresClassifier", "ManifoldClassifier"]
+__all__ = [
+    "FewLabelClassifier",
+    "LaplacianClassifier",
+    "LeastSquaresClassifier",
+    "ManifoldClassifier",
+]

@@ -493,7 +493,7 @@ class LaplacianClassifier(ScoreClassifierMixin, GraphEstimator):
             distances = self.graph_.distances_to(X)
             scores = self._columns.combine_at_new(distances, self.coef_.T)
         scores[np.isnan(scores[:, 0])] = self._prior
-        equal, own = self._values_of_equal(X, distances, self.decision_values_)
+        equal, own = self.graph_.values_of_equal(X, distances, self.decision_values_)
         scores[equal] = own
         return scores
 

@@ -128,6 +128,12 @@ def keep_nearest(distances: sp.csr_array, n_nearest: int) -> sp.csr_array:
     return keep_entries(distances, nearest)
 
 
+def nearest_points(distances: sp.csr_array) -> NDArray[np.intp]:
+    """Return for every row the point of its smallest entry; every row has an entry."""
+    order = np.lexsort((distances.data, row_numbers(distances)))
+    return np.asarray(distances.indices[order[distances.indptr[:-1]]], dtype=np.intp)
+
+
 def symmetrize(lists: sp.csr_array) -> sp.csr_array:
     """Join i and j if either lists the other (the "or" rule), at the shorter distance."""
     n = lists.shape[0]

@@ -263,6 +263,11 @@ class NeighborGraph(ReadOnly):
             sp.csr_array((np.ones(same.sum()), ends), shape=self.adjacency.shape)
         )
 
+    def reweighed(self, weights: str | WeightFunction) -> NeighborGraph:
+        """Return the graph of the same neighbors with other weights of automatic scale."""
+        recipe = replace(self.recipe, weights=weights, scale="auto")
+        return graph_of_lists(self.nearest, None, recipe, self.index)
+
     def for_new_rows(self) -> QueryGraph:
         """Return what new rows need: the graph without its edges."""
         index = self.index
@@ -371,6 +376,24 @@ class NeighborGraph(ReadOnly):
         equal = np.full(distances.shape[0], -1, dtype=np.intp)
         equal[rows[same]] = columns[same]
         return equal
+
+    def values_of_equal(
+        self, X: Any, distances: sp.csr_array, values: NDArray[np.float64]
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Return which new rows equal points, and the mean of the values of those they equal.
+
+        ``distances`` are those of the rows to their neighbors, ``values`` has one row per point.
+        """
+        equal = self.equal_rows(X, distances)
+        rows = np.flatnonzero(equal >= 0)
+        groups = self.equal_groups
+        wanted, position = np.unique(groups[equal[rows]], return_inverse=True)
+        members = np.flatnonzero(np.isin(groups, wanted))
+        of_member = np.searchsorted(wanted, groups[members])
+        sums = np.zeros((len(wanted), values.shape[1]))
+        np.add.at(sums, of_member, values[members])
+        counts = np.bincount(of_member, minlength=len(wanted))
+        return rows, np.asarray((sums / counts[:, None])[position])
 
     def _median_weights(
         self, rows: NDArray[np.intp], columns: NDArray[np.intp]

@@ -38,6 +38,7 @@ __all__ = [
     "choose_columns",
     "choose_penalty",
     "fit_ridge",
+    "kernel_unit",
     "leave_one_out",
     "smoothest_fit",
 ]
@@ -70,6 +71,8 @@ class RidgeFit:
     rank: int  # of these columns, on the rows
     criterion: str  # "given", "leave-one-out", or "usual" if no row can be left out
     gain: float = 1.0  # of the differences, contained in the coefficients
+    # Scores of every row without its own target, for the penalty and the gain chosen with it.
+    left_out: Array = field(default_factory=lambda: np.empty(0), repr=False)
     candidates: Array = field(default_factory=lambda: np.empty(0), repr=False)
     errors: Array = field(default_factory=lambda: np.empty(0), repr=False)
 
@@ -235,6 +238,13 @@ def leave_one_out(
     return np.where(alone, np.nan, np.where(is_large, by_fit, by_residual))
 
 
+def kernel_unit(columns: Array) -> float:
+    """Return the unit of penalties of the kernel with these columns; 1 if it is constant."""
+    singular = np.linalg.svd(columns - columns.mean(axis=0), compute_uv=False)
+    rank = _rank(singular, columns.shape)
+    return _penalty_unit(singular[:rank] ** 2, len(columns)) or 1.0
+
+
 def smoothest_fit(design: Array, targets: Array, roughness: Array) -> tuple[Array, int]:
     """Return the smoothest of the least squares fits, and the rank of the columns.
 
@@ -285,7 +295,7 @@ class _GroupedRidge:
         Z = Z / np.maximum(np.linalg.norm(Z, axis=0), np.finfo(float).tiny)
         A = E[:, ~is_flat] / np.sqrt(rho[~is_flat])
         X, s, Vt = np.linalg.svd(A - Z @ (Z.T @ A), full_matrices=False)
-        rank = int(np.sum(s > s.max(initial=0.0) * max(A.shape) * np.finfo(float).eps))
+        rank = _rank(s, A.shape)
         return cls(
             design=E,
             targets=C,
@@ -302,8 +312,7 @@ class _GroupedRidge:
 
     def error_and_gain(self, penalty: float) -> tuple[float, float]:
         """Return the error on left-out rows (see :func:`choose_penalty`), and the gain."""
-        t = leave_one_out(self.vectors, self.singular**2, self.centered, penalty, self.room)
-        t = np.nan_to_num(t / (self.unit or 1.0) if np.isinf(penalty) else t)[self.predictable]
+        t = self.left_out(penalty)[self.predictable]
         d = (self.centered[self.predictable].T / self.room[self.predictable]).T
         size = np.max(np.abs(t), initial=0.0)
         if size == 0:
@@ -316,6 +325,11 @@ class _GroupedRidge:
         raised = min(size, slope + 2 * deviation)  # at most to a gain of 1
         return float(error), float(max(slope, raised, LEAST_GAIN * size) / size)
 
+    def left_out(self, penalty: float) -> Array:
+        """Return the differences that the other rows predict for each; 0 if they say nothing."""
+        t = leave_one_out(self.vectors, self.singular**2, self.centered, penalty, self.room)
+        return np.nan_to_num(t / (self.unit or 1.0) if np.isinf(penalty) else t)
+
     def fit(self, penalty: float, gain: float, criterion: str) -> RidgeFit:
         """Return the coefficients of level + gain * difference."""
         # The limit is scaled as if it were exact for a penalty of one unit.
@@ -326,21 +340,44 @@ class _GroupedRidge:
         coefficients[~self.is_flat] = slopes
         coefficients[self.is_flat] = lstsq(self.design[:, self.is_flat], level)[0]
         rank = len(self.singular) + int(np.sum(self.indicators.any(axis=0)))
-        return RidgeFit(coefficients, float(penalty), len(coefficients), rank, criterion, gain)
+        return RidgeFit(
+            coefficients,
+            float(penalty),
+            len(coefficients),
+            rank,
+            criterion,
+            gain,
+            self._levels_of_others() + gain * self.left_out(penalty),
+        )
 
     def _levels(self) -> Array:
         """Return each row's group means, shrunk toward equal ones (see :func:`fit_ridge`)."""
-        means = self.targets - self.centered
-        equal = means.mean(axis=1, keepdims=True)
-        spread = np.sum((means - equal) ** 2, axis=1)
-        variance = np.sum(self._group_means(self.targets**2) - means**2, axis=1)
-        # Divided by the size of the group minus 1, which is room / (1 - room).
-        by_chance = variance * (1 - self.room) / np.maximum(self.room, ROUNDING)
-        kept = 1 - np.minimum(by_chance / np.where(spread > 0, spread, np.inf), 1)
-        return np.asarray(equal + kept[:, None] * (means - equal))
+        means, squares = self.targets - self.centered, self._group_means(self.targets**2)
+        return _shrink_means(means, squares, self.room / np.maximum(1 - self.room, ROUNDING))
+
+    def _levels_of_others(self) -> Array:
+        """Return for each row the level of its group without it."""
+        share, room = (1 - self.room)[:, None], np.maximum(self.room, ROUNDING)[:, None]
+        means = (self.targets - self.centered - share * self.targets) / room
+        squares = (self._group_means(self.targets**2) - share * self.targets**2) / room
+        return _shrink_means(means, squares, self.room / np.maximum(share[:, 0], ROUNDING) - 1)
 
     def _group_means(self, values: Array) -> Array:
         return np.asarray(self.indicators @ (self.indicators.T @ values))
+
+
+def _shrink_means(means: Array, squares: Array, freedom: Array) -> Array:
+    """Return means, and mean squares, of ``freedom`` + 1 rows shrunk toward equal means."""
+    equal = means.mean(axis=1, keepdims=True)
+    spread = np.sum((means - equal) ** 2, axis=1)
+    by_chance = np.sum(squares - means**2, axis=1) / np.maximum(freedom, ROUNDING)
+    kept = 1 - np.minimum(by_chance / np.where(spread > 0, spread, np.inf), 1)
+    return np.asarray(equal + kept[:, None] * (means - equal))
+
+
+def _rank(singular: Array, shape: tuple[int, ...]) -> int:
+    least = singular.max(initial=0.0) * max(shape) * np.finfo(float).eps
+    return int(np.sum(singular > least))
 
 
 def _penalty_unit(squares: Array, n_rows: int) -> float:

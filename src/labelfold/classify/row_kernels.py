@@ -1,0 +1,378 @@
+"""Kernels over all rows: how alike two rows are, on a graph of neighbors or by their features.
+
+A kernel is held as columns: K = Phi Phi^T, with one row of Phi per row of the data.
+
+- A graph's columns are e_j / lambda_j, from its smoothest eigenvectors, so that
+  K = sum_j e_j e_j^T / lambda_j^2: rows are alike if many short paths join them.
+- A linear kernel's columns are features, weighted by their standard deviations (over the square of
+  the largest, so that scale has no influence).
+- A Gaussian kernel's columns are k(x, A) k(A, A)^(-1/2) with landmarks A: the labeled rows, or a
+  random part of them if there are many (Nystroem).
+
+Columns rather than K itself: 1 / lambda^2 may span fourteen orders of magnitude, of which an
+eigendecomposition of K loses the smallest. All but the landmarks is independent of labels. It is
+computed when it is first needed, and serves every later set of labels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.kernel_approximation import Nystroem
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import Normalizer, StandardScaler
+
+from labelfold.classify.laplacian_scores import LaplacianColumns
+from labelfold.graph import GraphRecipe, NeighborGraph
+from labelfold.graph.neighbor_graph import build_graph
+from labelfold.graph.point_space import PointSpace
+from labelfold.methods import stored
+from labelfold.progress import Progress
+from labelfold.solvers.certificates import EigenCertificate
+from labelfold.spectral.laplacian_basis import LaplacianBasis
+
+__all__ = ["FEATURE_KERNELS", "GRAPH_KERNELS", "KERNELS", "Columns", "NewRows", "RowKernels"]
+
+Array = NDArray[np.float64]
+Numbers = NDArray[np.intp]
+
+MOST_FEATURES = 100  # of the rows that are searched; wider ones are reduced to so many components
+N_EIGENVECTORS = 60  # 30 to 150 differ by 0.1 points on average, with up to 500 labels
+MOST_LANDMARKS = 1000
+N_NEIGHBORS, N_NEIGHBORS_IN_FEW = 10, 15  # of rows, and of their first components
+SAMPLE_SIZE = 1000  # of the rows among which the median distance is measured
+ENTRIES_AT_ONCE = 2**23  # of a Gaussian kernel
+
+
+@dataclass(frozen=True)
+class GraphKernel:
+    """A kernel on the neighbor graph of one view of the rows, or of its first features."""
+
+    view: str
+    weights: str
+    n_features: int | None = None
+
+    @property
+    def features(self) -> tuple[str, int | None]:
+        """What is searched; kernels that agree in it share neighbors."""
+        return self.view, self.n_features
+
+    @property
+    def normalization(self) -> str:
+        """Which eigenvectors; those of a few components separate better by degree."""
+        return "none" if self.n_features is None else "degree"
+
+
+@dataclass(frozen=True)
+class FeatureKernel:
+    """A linear or Gaussian kernel on one view of the rows."""
+
+    view: str
+    shape: str
+
+
+GRAPH_KERNELS = {
+    "graph": GraphKernel("rows", "self-tuning"),
+    "shared": GraphKernel("rows", "shared"),
+    "graph-10": GraphKernel("components", "self-tuning", 10),
+    "shared-20": GraphKernel("components", "shared", 20),
+}
+FEATURE_KERNELS = {
+    "linear": FeatureKernel("components", "linear"),
+    "gaussian": FeatureKernel("components", "gaussian"),
+    "linear-standardized": FeatureKernel("standardized", "linear"),
+    "gaussian-standardized": FeatureKernel("standardized", "gaussian"),
+}
+KERNELS = (*GRAPH_KERNELS, *FEATURE_KERNELS)
+
+
+@stored
+@dataclass(frozen=True, eq=False)
+class GraphColumns:
+    """Columns of a graph's kernel; ``laplacian`` holds e_j and lambda_j."""
+
+    kernel: GraphKernel
+    laplacian: LaplacianColumns
+
+    def at(self, kernels: RowKernels, rows: Numbers) -> Array:
+        """Return the columns at some rows."""
+        return np.asarray(self.laplacian.basis.vectors[rows] / self._roughness)
+
+    def combine(self, kernels: RowKernels, coefficients: Array) -> Array:
+        """Return combinations of the columns at all rows."""
+        return np.asarray(self.laplacian.basis.vectors @ (coefficients.T / self._roughness).T)
+
+    def combine_at_new(self, new: NewRows, coefficients: Array) -> Array:
+        """Return combinations of the columns at new rows, extended from their neighbors."""
+        graph = self.laplacian.basis.graph
+        distances = new.distances(self.kernel, graph)
+        level = np.zeros((1, coefficients.shape[1]))
+        slopes = (coefficients.T / self._roughness).T
+        return self.laplacian.combine_at_new(distances, np.vstack([level, slopes]))
+
+    @property
+    def _roughness(self) -> Array:
+        return self.laplacian.roughness[self.laplacian.n_indicators :]
+
+
+@stored
+@dataclass(frozen=True, eq=False)
+class FeatureColumns:
+    """Columns of a feature kernel: ``factors`` times features, or a Gaussian map of them."""
+
+    kernel: FeatureKernel
+    factors: Array
+    gaussian: Nystroem | None = None
+
+    def at(self, kernels: RowKernels, rows: Numbers) -> Array:
+        """Return the columns at some rows."""
+        return self._values(kernels.view(self.kernel.view)[rows])
+
+    def combine(self, kernels: RowKernels, coefficients: Array) -> Array:
+        """Return combinations of the columns at all rows."""
+        return self._combine(kernels.view(self.kernel.view), coefficients)
+
+    def combine_at_new(self, new: NewRows, coefficients: Array) -> Array:
+        """Return combinations of the columns at new rows."""
+        return self._combine(new.view(self.kernel.view), coefficients)
+
+    def _combine(self, features: Array, coefficients: Array) -> Array:
+        combined = np.empty((len(features), coefficients.shape[1]))
+        step = max(1, ENTRIES_AT_ONCE // len(coefficients))
+        for start in range(0, len(features), step):
+            part = slice(start, start + step)
+            combined[part] = self._values(features[part]) @ coefficients
+        return combined
+
+    def _values(self, features: Array) -> Array:
+        if self.gaussian is None:
+            return np.asarray(features * self.factors)
+        return np.asarray(self.gaussian.transform(features))
+
+
+Columns = GraphColumns | FeatureColumns
+
+
+def as_dense(X: Any) -> Array:
+    """Return rows as an array."""
+    given: Any = X
+    return np.asarray(given.toarray() if sp.issparse(X) else given)
+
+
+@stored
+@dataclass(frozen=True, eq=False)
+class View:
+    """A fitted map to features, from given rows or from the view "rows" of them.
+
+    Projections are rounded to multiples of ``grain``, about single precision: products of equal
+    rows may differ in the last digit, and equal rows must stay equal.
+    """
+
+    map: Pipeline
+    of_rows: bool
+    grain: float
+
+    @classmethod
+    def fit(cls, X: Any, *steps: Any, of_rows: bool = False) -> View:
+        """Fit a map that consists of steps to the training rows."""
+        pipeline = make_pipeline(*steps, "passthrough").fit(X)
+        projects = any(isinstance(step, PCA | TruncatedSVD) for step in steps)
+        largest = float(np.max(np.abs(pipeline.transform(X)))) if projects else 0.0
+        return cls(pipeline, of_rows, 2.0 ** (np.ceil(np.log2(largest)) - 26) if largest else 0.0)
+
+    def __call__(self, X: Any) -> Array:
+        """Return the features of rows."""
+        features = self.map.transform(X)
+        if self.grain == 0:
+            return np.asarray(features)
+        return np.asarray(np.rint(features / self.grain) * self.grain)
+
+
+def fit_views(X: Any, metric: str, seed: int) -> dict[str, View]:
+    """Fit the views of the training rows.
+
+    "rows" are searched for neighbors: the rows themselves, or their first principal components if
+    they are wide; with ``metric="cosine"`` brought to length 1. "components" are the principal
+    components of these. "standardized" are the columns divided by their standard deviations, the
+    columns of "rows" if the metric is cosine or the rows are sparse.
+    """
+    is_wide = X.shape[1] > MOST_FEATURES
+    X = X if is_wide else as_dense(X)
+    n_reduced = min(MOST_FEATURES, min(X.shape) - 1)
+    reduce = [PCA(n_reduced, random_state=seed)] if is_wide else []
+    if metric == "cosine":
+        svd = TruncatedSVD(n_reduced, algorithm="arpack", random_state=seed)
+        steps = [Normalizer(), svd, Normalizer()] if is_wide else [Normalizer()]
+        rows = View.fit(X, *steps)
+    else:
+        rows = View.fit(X, *reduce)
+    searched = rows(X)
+    if metric == "cosine" or sp.issparse(X):
+        standardized = View.fit(searched, StandardScaler(), of_rows=True)
+    else:
+        standardized = View.fit(X, StandardScaler(), *reduce)
+    components = View.fit(searched, PCA(random_state=seed), of_rows=True)
+    return {"rows": rows, "components": components, "standardized": standardized}
+
+
+@stored
+class NewRows:
+    """Rows with their views and neighbors, each computed once for all kernels."""
+
+    def __init__(self, views: dict[str, View] | None, X: Any) -> None:
+        self._maps, self._given = views, X
+        if views is not None:
+            # What was fitted to dense rows, or to few columns, takes dense rows.
+            is_text = X.shape[1] > MOST_FEATURES and views["standardized"].of_rows
+            self._given = X if is_text else as_dense(X)
+        self._views: dict[str, Array] = {}
+        self._distances: dict[tuple[str, int | None], sp.csr_array] = {}
+
+    def view(self, name: str) -> Any:
+        """Return a view of the rows; precomputed distances as they are."""
+        if self._maps is None:
+            return self._given
+        if name not in self._views:
+            view = self._maps[name]
+            self._views[name] = view(self.view("rows") if view.of_rows else self._given)
+        return self._views[name]
+
+    def distances(self, kernel: GraphKernel, graph: NeighborGraph) -> sp.csr_array:
+        """Return distances to the neighbors of the training rows in the graph of a kernel."""
+        if kernel.features not in self._distances:
+            rows = self.view(kernel.view)
+            rows = rows if kernel.n_features is None else rows[:, : kernel.n_features]
+            self._distances[kernel.features] = graph.distances_to(rows)
+        return self._distances[kernel.features]
+
+
+@stored
+class RowKernels:
+    """The kernels of a set of rows, each computed when it is first asked for.
+
+    Parameters
+    ----------
+    X : {ndarray, csr_array} of shape (n_samples, n_features)
+        Valid rows; distances for ``metric="precomputed"``.
+    metric : {"euclidean", "cosine", "precomputed"}
+        Metric of the rows.
+    neighbor_search : {"auto", "exact", "approximate"}
+        See :meth:`NeighborGraph.build`.
+    seed : int
+        Of the approximate search and of the decompositions.
+    n_jobs : int or None
+        Bound on the number of threads.
+    """
+
+    def __init__(
+        self, X: Any, metric: str, *, neighbor_search: str, seed: int, n_jobs: int | None
+    ) -> None:
+        self.n_rows = X.shape[0]
+        self.metric, self.neighbor_search = metric, neighbor_search
+        self.seed, self.n_jobs = seed, n_jobs
+        self.views: dict[str, View] | None = None  # none of distances
+        if metric != "precomputed":
+            PointSpace(metric).prepare(X)  # raises for rows of extreme size
+            self.views = fit_views(X, metric, seed)
+        self._rows = NewRows(self.views, X)
+        self._graphs: dict[str, NeighborGraph] = {}
+        self._columns: dict[str, GraphColumns] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the kernels that these rows can have."""
+        if self.views is None:
+            return ("graph", "shared")
+        return KERNELS
+
+    def view(self, name: str) -> Any:
+        """Return a view of the training rows."""
+        return self._rows.view(name)
+
+    def columns(self, name: str, labeled: Numbers, progress: Progress) -> Columns:
+        """Return the columns of a kernel, given the labeled rows."""
+        if name in FEATURE_KERNELS:
+            return self._feature_columns(FEATURE_KERNELS[name], labeled)
+        if name not in self._columns:
+            self._columns[name] = self._graph_columns(name, progress)
+        return self._columns[name]
+
+    def graph(self, name: str, progress: Progress) -> NeighborGraph:
+        """Return the graph of a kernel; kernels on the same features share the search."""
+        if name not in self._graphs:
+            kernel = GRAPH_KERNELS[name]
+            searched = [
+                graph
+                for other, graph in self._graphs.items()
+                if GRAPH_KERNELS[other].features == kernel.features
+            ]
+            self._graphs[name] = (
+                searched[0].reweighed(kernel.weights)
+                if searched
+                else self._search(kernel, progress)
+            )
+        return self._graphs[name]
+
+    def groups(self, progress: Progress) -> NDArray[np.int32]:
+        """Return for every row the group that labels of other groups do not reach.
+
+        Graphs of rows are bridged. The distances that would take are unknown for precomputed
+        neighbors, whose groups are the connected components.
+        """
+        if self.views is None:
+            return self.graph("shared", progress).connected_components
+        return np.zeros(self.n_rows, dtype=np.int32)
+
+    def certificates(self) -> dict[str, EigenCertificate]:
+        """Return how good the eigenvectors are, of every graph that was solved."""
+        return {name: one.laplacian.basis.certificate for name, one in self._columns.items()}
+
+    def _search(self, kernel: GraphKernel, progress: Progress) -> NeighborGraph:
+        rows = self.view(kernel.view)
+        n_neighbors = N_NEIGHBORS
+        metric = self.metric
+        if self.views is not None:
+            # Rows of length 1 have the same neighbors by either metric.
+            metric = "euclidean"
+            if kernel.n_features is not None:
+                rows, n_neighbors = rows[:, : kernel.n_features], N_NEIGHBORS_IN_FEW
+        return build_graph(
+            rows,
+            GraphRecipe(min(n_neighbors, rows.shape[0] - 1), None, metric, kernel.weights),
+            neighbor_search=self.neighbor_search,
+            random_state=self.seed,
+            n_jobs=self.n_jobs,
+            progress=progress,
+        )
+
+    def _graph_columns(self, name: str, progress: Progress) -> GraphColumns:
+        kernel, graph = GRAPH_KERNELS[name], self.graph(name, progress)
+        if self.views is not None:
+            graph = graph.bridged()
+        basis = LaplacianBasis.compute(
+            graph, N_EIGENVECTORS, normalization=kernel.normalization, progress=progress
+        )
+        alike = np.zeros(graph.n_points, dtype=np.intp)
+        return GraphColumns(kernel, LaplacianColumns(basis, alike, np.ones(1)))
+
+    def _feature_columns(self, kernel: FeatureKernel, labeled: Numbers) -> FeatureColumns:
+        features = self.view(kernel.view)
+        if kernel.shape == "linear":
+            deviations = features.std(axis=0)
+            return FeatureColumns(kernel, deviations / deviations.max() ** 2)
+        rng = np.random.default_rng(self.seed)
+        sample = features[rng.choice(len(features), min(SAMPLE_SIZE, len(features)), replace=False)]
+        squares = euclidean_distances(sample, squared=True)[np.triu_indices(len(sample), 1)]
+        scale = float(np.median(squares)) or float(squares.max()) or 1.0
+        landmarks = Nystroem(
+            gamma=1 / scale,
+            n_components=min(MOST_LANDMARKS, len(labeled)),
+            random_state=self.seed,
+        )
+        return FeatureColumns(kernel, np.ones(0), landmarks.fit(features[labeled]))
