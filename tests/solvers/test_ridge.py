@@ -136,6 +136,19 @@ def test_fit_is_the_ridge_fit_with_scaled_difference(gamma, n_groups):
     assert (fit.penalty, fit.criterion, fit.rank) == (gamma, "given", n_groups + 12)
 
 
+@pytest.mark.parametrize("n_groups", [1, 3])
+@pytest.mark.parametrize("gamma", GAMMAS)
+def test_left_out_scores_are_those_of_the_other_rows(gamma, n_groups):
+    E, C, rho = problem(n_groups=n_groups)
+    fit = fit_ridge(E, C, rho, penalty=gamma)
+    differences = left_out(E, C, rho, gamma)
+    for i in range(len(E)):
+        rest, flat = np.delete(np.arange(len(E)), i), rho == 0
+        level = fit_ridge(E[rest][:, flat], C[rest], rho[flat], penalty=1.0).coefficients
+        expected = E[i, flat] @ level + fit.gain * differences[i]
+        np.testing.assert_allclose(fit.left_out[i], expected, atol=1e-8)
+
+
 def test_level_of_balanced_classes_is_equal_and_of_many_unbalanced_rows_their_share():
     E, C, rho = problem()
     np.testing.assert_allclose((E @ fit_ridge(E, C, rho, penalty=1.0).coefficients).mean(0), 1 / 3)
@@ -260,6 +273,15 @@ def test_class_in_two_groups_with_one_row_each_is_alone_in_both():
     E = np.hstack([E, np.array([[1.0], [-1], [1], [-1]])])
     C = np.eye(2)[[0, 1, 0, 1]]
     assert choose_penalty(E, C, np.array([0.0, 0, 1])).criterion == "usual"
+
+
+def test_groups_of_one_class_each_leave_nothing_to_predict():
+    E = block_diag(np.ones((1, 1)), np.ones((4, 1)) / 3, np.ones((1, 1)))
+    E = np.hstack([E, np.arange(6.0)[:, None]])
+    C = np.eye(3)[[0, 1, 1, 1, 1, 2]]
+    fit = choose_penalty(E, C, np.array([0.0, 0, 0, 1]))
+    assert fit.criterion == "usual"
+    np.testing.assert_allclose(E @ fit.coefficients, C, atol=1e-12)
 
 
 def test_labels_that_are_noise_get_their_share():

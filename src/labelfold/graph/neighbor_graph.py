@@ -63,9 +63,13 @@ class GraphRecipe:
     metric: Metric = "euclidean"
     weights: str | WeightFunction = "heat"
     scale: Any = "auto"
+    one_sided: float | None = None
 
     def difference(self, other: GraphRecipe) -> str:
-        """Name the first parameter in which two recipes differ, with both values; "" if none."""
+        """Name the first parameter in which two recipes differ, with both values; "" if none.
+
+        Estimators do not have ``one_sided``, and take a graph with any.
+        """
         for name in ("radius", "metric", "weights", "scale", "n_neighbors"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if name == "n_neighbors" and self.radius is not None:
@@ -158,6 +162,7 @@ class NeighborGraph(ReadOnly):
         metric: Metric = "euclidean",
         weights: str | WeightFunction = "heat",
         scale: Any = "auto",
+        one_sided: float | None = None,
         neighbor_search: str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -184,6 +189,11 @@ class NeighborGraph(ReadOnly):
             Scale of the weights. "auto" is ten times the mean squared distance to the nearest
             distinct point (CCDR-2005 section 4). With one scale per point, an edge takes the
             geometric mean of its two.
+        one_sided : float, default=None
+            Factor on the weight of edges of which only one end counts the other among its
+            neighbors: 1 is the rule "or", 0.5 the mean of both directions, and near 0 hardly more
+            than mutual neighbors remain. None is 0.5 for self-tuning and shared weights, and 1 for
+            all others.
         neighbor_search : {"auto", "exact", "approximate"}, default="auto"
             "auto" is exact while that is quick.
         random_state : int, RandomState instance or None, default=None
@@ -198,7 +208,7 @@ class NeighborGraph(ReadOnly):
         NeighborGraph
             The graph, without bridges if it has several components.
         """
-        recipe = GraphRecipe(n_neighbors, radius, metric, weights, scale)
+        recipe = GraphRecipe(n_neighbors, radius, metric, weights, scale, one_sided)
         with input_errors():
             X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
         with show_progress(verbose) as progress:
@@ -263,10 +273,20 @@ class NeighborGraph(ReadOnly):
             sp.csr_array((np.ones(same.sum()), ends), shape=self.adjacency.shape)
         )
 
-    def reweighed(self, weights: str | WeightFunction) -> NeighborGraph:
-        """Return the graph of the same neighbors with other weights of automatic scale."""
-        recipe = replace(self.recipe, weights=weights, scale="auto")
-        return graph_of_lists(self.nearest, None, recipe, self.index)
+    def reweighed(
+        self, n_neighbors: int, weights: str | WeightFunction, *, one_sided: float | None = None
+    ) -> NeighborGraph:
+        """Return the graph of fewer neighbors, or of other weights, without another search.
+
+        Parameters
+        ----------
+        n_neighbors : int
+            At most as many as the graph has.
+        weights, one_sided : str or callable, float
+            As for :meth:`build`; the scale is automatic.
+        """
+        recipe = GraphRecipe(n_neighbors, None, self.recipe.metric, weights, one_sided=one_sided)
+        return graph_of_lists(keep_nearest(self.nearest, n_neighbors), None, recipe, self.index)
 
     def for_new_rows(self) -> QueryGraph:
         """Return what new rows need: the graph without its edges."""
@@ -462,6 +482,8 @@ def build_graph(
             f"weights={recipe.weights!r} finds the scale of every point itself, got a scale: leave "
             "scale='auto', or use weights='heat'."
         )
+    if recipe.one_sided is not None:
+        check_real("one_sided", recipe.one_sided, above=0, at_most=1, hint=", or None")
     n_neighbors = _check_neighborhood(recipe, X.shape[0])
     edge_weights(np.ones(1), 1.0, recipe.weights)  # raises for a wrong name before the search
     progress("neighbors", 0, 1)
@@ -496,8 +518,11 @@ def graph_of_lists(
         scale = automatic_scale(distances)
     pair_scale = _pair_scale(scale, row_numbers(distances), distances.indices)
     values = edge_weights(distances.data, pair_scale, recipe.weights)
-    if is_self_tuning(recipe.weights):
-        values = values * _listed_by(lists) / 2
+    factor = recipe.one_sided
+    if factor is None:
+        factor = 0.5 if is_self_tuning(recipe.weights) else 1.0
+    if factor != 1:
+        values = values * np.where(_listed_by(lists) == 2, 1.0, factor)
     if recipe.weights == "shared":
         closed = _closed(lists)
         values = values * shared_neighbors(distances, closed, closed)

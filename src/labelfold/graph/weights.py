@@ -8,7 +8,7 @@ Self-tuning weights are heat with c = s_i s_j, where s_i is the distance from i 
 its neighbor list (Zelnik-Manor and Perona, NIPS 2004): dense and sparse regions count alike. Shared
 weights are these times J_ij^2, where J is the Jaccard index of the neighbor lists of i and j, each
 with the point itself: edges between groups share few neighbors. Both halve the weight of an edge
-that only one of its ends lists.
+that only one of its ends lists, unless the graph has another factor.
 """
 
 from __future__ import annotations

@@ -124,14 +124,16 @@ def choose_penalty(design: Array, targets: Array, roughness: Array) -> RidgeFit:
         min_{g >= 0} sum_i |d_i - g t_i|^2 / sum_i |d_i|^2.
 
     A row that is the only one of its class in its group does not count: no other row speaks for its
-    class. If all rows are such, a usual penalty is taken. With one row per class, targets have the
-    same length in every direction, so that generalized cross-validation and the evidence give
-    infinity on any data. One singular value decomposition serves all penalties.
+    class. If all rows are such, or the others are in groups of a single class, a usual penalty is
+    taken. With one row per class, targets have the same length in every direction, so that
+    generalized cross-validation and the evidence give infinity on any data. One singular value
+    decomposition serves all penalties.
     """
     # Not scikit-learn's RidgeCV on columns / sqrt(rho): it takes no infinite penalty and only one
     # unpenalized column, whose leverage is part of a row's.
     ridge = _GroupedRidge.decompose(design, targets, roughness)
-    if not ridge.predictable.any() or ridge.unit == 0:
+    differences = np.abs(ridge.centered[ridge.predictable])
+    if differences.max(initial=0.0) <= ROUNDING or ridge.unit == 0:
         return ridge.fit(USUAL_PENALTY * ridge.unit, 1.0, "usual")
     penalties = PENALTIES * ridge.unit
     errors, gains = np.array([ridge.error_and_gain(penalty) for penalty in penalties]).T
