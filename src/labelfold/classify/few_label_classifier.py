@@ -86,7 +86,7 @@ class FewLabelCertificate:
         produces="classification",
         uses_graph=False,
         only_in_fit=("label_distributions_", "transduction_", "_kernels"),
-        examples=({}, {"candidates": ("graph", "shared", "graph-10", "linear", "gaussian")}),
+        examples=({}, {"candidates": ("mutual", "shared", "graph-10", "linear", "gaussian")}),
         agreement=1e-5,
         rotates=False,
     )
@@ -97,8 +97,9 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
     Parameters
     ----------
     candidates : sequence of str, default=None
-        Names of the kernels that may take part, out of "graph", "shared", "graph-10", "shared-20",
-        "linear", "gaussian", "linear-standardized" and "gaussian-standardized"; None for all.
+        Names of the kernels that may take part, out of "mutual", "shared", "graph-10",
+        "shared-20", "linear", "gaussian", "linear-standardized" and "gaussian-standardized"; None
+        for all.
         Without the last two the result does not depend on a rotation of the rows.
     class_sizes : mapping, "balanced" or None, default=None
         Known shares of the classes among all rows, from class to share or number of rows;

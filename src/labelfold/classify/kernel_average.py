@@ -33,7 +33,7 @@ Numbers = NDArray[np.intp]
 
 GRAPHS = ("shared", "graph-10", "shared-20")
 CANDIDATES: tuple[tuple[str, ...], ...] = (
-    ("graph",),
+    ("mutual",),
     ("shared",),
     ("graph-10",),
     ("shared-20",),

@@ -2,7 +2,7 @@
 
 A kernel is held as columns: K = Phi Phi^T, with one row of Phi per row of the data.
 
-- A graph's columns are e_j / lambda_j, from its smoothest eigenvectors, so that
+- A graph's columns are e_j / lambda_j, from its smoothest eigenvectors, L e = lambda D e, so that
   K = sum_j e_j e_j^T / lambda_j^2: rows are alike if many short paths join them.
 - A linear kernel's columns are features, weighted by their standard deviations (over the square of
   the largest, so that scale has no influence).
@@ -30,6 +30,7 @@ from sklearn.preprocessing import Normalizer, StandardScaler
 
 from labelfold.classify.laplacian_scores import LaplacianColumns
 from labelfold.graph import GraphRecipe, NeighborGraph
+from labelfold.graph.adjacency import keep_nearest
 from labelfold.graph.neighbor_graph import build_graph
 from labelfold.graph.point_space import PointSpace
 from labelfold.methods import stored
@@ -45,28 +46,19 @@ Numbers = NDArray[np.intp]
 MOST_FEATURES = 100  # of the rows that are searched; wider ones are reduced to so many components
 N_EIGENVECTORS = 60  # 30 to 150 differ by 0.1 points on average, with up to 500 labels
 MOST_LANDMARKS = 1000
-N_NEIGHBORS, N_NEIGHBORS_IN_FEW = 10, 15  # of rows, and of their first components
 SAMPLE_SIZE = 1000  # of the rows among which the median distance is measured
 ENTRIES_AT_ONCE = 2**23  # of a Gaussian kernel
 
 
 @dataclass(frozen=True)
 class GraphKernel:
-    """A kernel on the neighbor graph of one view of the rows, or of its first features."""
+    """A kernel on the neighbor graph of the rows, or of their first principal components."""
 
-    view: str
+    n_neighbors: int
     weights: str
-    n_features: int | None = None
-
-    @property
-    def features(self) -> tuple[str, int | None]:
-        """What is searched; kernels that agree in it share neighbors."""
-        return self.view, self.n_features
-
-    @property
-    def normalization(self) -> str:
-        """Which eigenvectors; those of a few components separate better by degree."""
-        return "none" if self.n_features is None else "degree"
+    one_sided: float | None = None
+    n_components: int | None = None
+    neighbors_of: str = ""  # the kernel whose search serves this one too
 
 
 @dataclass(frozen=True)
@@ -78,10 +70,10 @@ class FeatureKernel:
 
 
 GRAPH_KERNELS = {
-    "graph": GraphKernel("rows", "self-tuning"),
-    "shared": GraphKernel("rows", "shared"),
-    "graph-10": GraphKernel("components", "self-tuning", 10),
-    "shared-20": GraphKernel("components", "shared", 20),
+    "mutual": GraphKernel(6, "self-tuning", one_sided=0.05, neighbors_of="shared"),
+    "shared": GraphKernel(10, "shared"),
+    "graph-10": GraphKernel(15, "self-tuning", n_components=10),
+    "shared-20": GraphKernel(15, "shared", n_components=20),
 }
 FEATURE_KERNELS = {
     "linear": FeatureKernel("components", "linear"),
@@ -232,7 +224,7 @@ class NewRows:
             is_text = X.shape[1] > MOST_FEATURES and views["standardized"].of_rows
             self._given = X if is_text else as_dense(X)
         self._views: dict[str, Array] = {}
-        self._distances: dict[tuple[str, int | None], sp.csr_array] = {}
+        self._distances: dict[int | None, sp.csr_array] = {}
 
     def view(self, name: str) -> Any:
         """Return a view of the rows; precomputed distances as they are."""
@@ -243,13 +235,20 @@ class NewRows:
             self._views[name] = view(self.view("rows") if view.of_rows else self._given)
         return self._views[name]
 
+    def searched(self, kernel: GraphKernel) -> Any:
+        """Return the features in which the graph of a kernel has its neighbors."""
+        if kernel.n_components is None:
+            return self.view("rows")
+        return self.view("components")[:, : kernel.n_components]
+
     def distances(self, kernel: GraphKernel, graph: NeighborGraph) -> sp.csr_array:
         """Return distances to the neighbors of the training rows in the graph of a kernel."""
-        if kernel.features not in self._distances:
-            rows = self.view(kernel.view)
-            rows = rows if kernel.n_features is None else rows[:, : kernel.n_features]
-            self._distances[kernel.features] = graph.distances_to(rows)
-        return self._distances[kernel.features]
+        key = kernel.n_components
+        if key not in self._distances:
+            searched = GRAPH_KERNELS[kernel.neighbors_of] if kernel.neighbors_of else kernel
+            n_neighbors = min(searched.n_neighbors, graph.n_points - 1)
+            self._distances[key] = graph.index.query(self.searched(kernel), n_neighbors)
+        return keep_nearest(self._distances[key], graph.recipe.n_neighbors)
 
 
 @stored
@@ -274,8 +273,9 @@ class RowKernels:
         self, X: Any, metric: str, *, neighbor_search: str, seed: int, n_jobs: int | None
     ) -> None:
         self.n_rows = X.shape[0]
-        self.metric, self.neighbor_search = metric, neighbor_search
-        self.seed, self.n_jobs = seed, n_jobs
+        # Rows of length 1 have the same neighbors by the euclidean metric as by the cosine.
+        self._graph_metric = metric if metric == "precomputed" else "euclidean"
+        self.neighbor_search, self.seed, self.n_jobs = neighbor_search, seed, n_jobs
         self.views: dict[str, View] | None = None  # none of distances
         if metric != "precomputed":
             PointSpace(metric).prepare(X)  # raises for rows of extreme size
@@ -288,7 +288,7 @@ class RowKernels:
     def names(self) -> tuple[str, ...]:
         """Names of the kernels that these rows can have."""
         if self.views is None:
-            return ("graph", "shared")
+            return ("mutual", "shared")
         return KERNELS
 
     def view(self, name: str) -> Any:
@@ -307,15 +307,20 @@ class RowKernels:
         """Return the graph of a kernel; kernels on the same features share the search."""
         if name not in self._graphs:
             kernel = GRAPH_KERNELS[name]
-            searched = [
-                graph
-                for other, graph in self._graphs.items()
-                if GRAPH_KERNELS[other].features == kernel.features
-            ]
+            n_neighbors = min(kernel.n_neighbors, self.n_rows - 1)
             self._graphs[name] = (
-                searched[0].reweighed(kernel.weights)
-                if searched
-                else self._search(kernel, progress)
+                self.graph(kernel.neighbors_of, progress).reweighed(
+                    n_neighbors, kernel.weights, one_sided=kernel.one_sided
+                )
+                if kernel.neighbors_of
+                else build_graph(
+                    self._rows.searched(kernel),
+                    GraphRecipe(n_neighbors, None, self._graph_metric, kernel.weights),
+                    neighbor_search=self.neighbor_search,
+                    random_state=self.seed,
+                    n_jobs=self.n_jobs,
+                    progress=progress,
+                )
             )
         return self._graphs[name]
 
@@ -333,30 +338,12 @@ class RowKernels:
         """Return how good the eigenvectors are, of every graph that was solved."""
         return {name: one.laplacian.basis.certificate for name, one in self._columns.items()}
 
-    def _search(self, kernel: GraphKernel, progress: Progress) -> NeighborGraph:
-        rows = self.view(kernel.view)
-        n_neighbors = N_NEIGHBORS
-        metric = self.metric
-        if self.views is not None:
-            # Rows of length 1 have the same neighbors by either metric.
-            metric = "euclidean"
-            if kernel.n_features is not None:
-                rows, n_neighbors = rows[:, : kernel.n_features], N_NEIGHBORS_IN_FEW
-        return build_graph(
-            rows,
-            GraphRecipe(min(n_neighbors, rows.shape[0] - 1), None, metric, kernel.weights),
-            neighbor_search=self.neighbor_search,
-            random_state=self.seed,
-            n_jobs=self.n_jobs,
-            progress=progress,
-        )
-
     def _graph_columns(self, name: str, progress: Progress) -> GraphColumns:
         kernel, graph = GRAPH_KERNELS[name], self.graph(name, progress)
         if self.views is not None:
             graph = graph.bridged()
         basis = LaplacianBasis.compute(
-            graph, N_EIGENVECTORS, normalization=kernel.normalization, progress=progress
+            graph, N_EIGENVECTORS, normalization="degree", progress=progress
         )
         alike = np.zeros(graph.n_points, dtype=np.intp)
         return GraphColumns(kernel, LaplacianColumns(basis, alike, np.ones(1)))
