@@ -37,6 +37,8 @@ CANDIDATES: tuple[tuple[str, ...], ...] = (
     ("shared",),
     ("graph-10",),
     ("shared-20",),
+    ("mutual", "shared"),
+    ("mutual", "shared", "shared-20"),
     GRAPHS,
     (*GRAPHS, "linear"),
     (*GRAPHS, "gaussian"),
