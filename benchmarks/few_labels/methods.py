@@ -41,10 +41,9 @@ def few_label(rows: SharedRows, labeled: Codes, codes: Codes, n_classes: int) ->
     from labelfold import FewLabelClassifier
 
     y = rows.partial(labeled, codes)
-    if "few-label" not in rows.models:
-        rows.models["few-label"] = FewLabelClassifier().fit(rows.X, y)
-        return rows.models["few-label"].transduction_
-    return rows.models["few-label"].refit(y).transduction_
+    model = rows.model("few-label", lambda: FewLabelClassifier().fit(rows.X, y))
+    model.refit(y)
+    return model.transduction_
 
 
 @method("base")

@@ -25,11 +25,7 @@ def shared(compute: Callable[[SharedRows], Any]) -> cached_property[Any]:
     """Return a property that is computed once and adds its time to `SharedRows.seconds`."""
 
     def timed(rows: SharedRows) -> Any:
-        before, start = rows.seconds, time.perf_counter()
-        part = compute(rows)
-        # Not a sum, since a part may have read another, whose time is in there already.
-        rows.seconds = before + time.perf_counter() - start
-        return part
+        return rows.time_shared(lambda: compute(rows))
 
     timed.__doc__ = compute.__doc__
     return cached_property(timed)
@@ -44,8 +40,7 @@ class SharedRows:
     true_sizes: NDArray[np.int64]
     most_labels: int  # the largest number of labels that will be drawn
     seconds: float = field(default=0.0, init=False)
-    # For a fitted model that takes further labels of the same rows.
-    models: dict[str, Any] = field(default_factory=dict, init=False)
+    _models: dict[str, Any] = field(default_factory=dict, init=False)
 
     @property
     def n_rows(self) -> int:
@@ -57,6 +52,20 @@ class SharedRows:
         y = np.full(self.n_rows, -1, dtype=np.int64)
         y[labeled] = codes
         return y
+
+    def model(self, name: str, fit: Callable[[], Any]) -> Any:
+        """Return the model of that name, fitted by the first call; others give it new labels."""
+        if name not in self._models:
+            self._models[name] = self.time_shared(fit)
+        return self._models[name]
+
+    def time_shared(self, compute: Callable[[], Any]) -> Any:
+        """Return what `compute` returns, and count its time as shared."""
+        before, start = self.seconds, time.perf_counter()
+        part = compute()
+        # Not a sum, since a part may have read another, whose time is in there already.
+        self.seconds = before + time.perf_counter() - start
+        return part
 
     @shared
     def plain(self) -> NDArray[np.float64]:

@@ -72,9 +72,12 @@ def make_unbgauss() -> Rows:
 
 
 def make_blobs() -> Rows:
-    """Three separate unit Gaussians in the plane, 200 rows each, with centers 12 apart."""
+    """Three separate unit Gaussians in the plane, 200 rows each, with centers 8 apart.
+
+    A graph of 8 neighbors joins two of them by a few edges.
+    """
     rng = np.random.default_rng(SEED)
     y = np.repeat(np.arange(3), 200)
     angles = 2 * np.pi * y / 3
-    centers = 12 / np.sqrt(3) * np.column_stack([np.cos(angles), np.sin(angles)])
+    centers = 8 / np.sqrt(3) * np.column_stack([np.cos(angles), np.sin(angles)])
     return centers + rng.standard_normal((600, 2)), y
