@@ -109,6 +109,8 @@ def draw_labels(
     Drawn again until at least `least_classes` classes appear, since no method can start from one
     class. Draws of another seed or another number of labels are independent.
     """
+    if n_labels < least_classes:
+        raise ValueError(f"n_labels={n_labels} must be at least {least_classes}.")
     rng = np.random.default_rng([seed, n_labels])
     while True:
         rows = np.sort(rng.choice(len(y), n_labels, replace=False))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -158,9 +159,11 @@ def _cells() -> list[tuple[str, int]]:
 
 def _describe(found: Sequence[Result]) -> str:
     seeds = sorted({result.seed for result in found})
-    return (
-        f"{len(found):,} results, {len(seeds)} draws of labels (seeds {seeds[0]} to {seeds[-1]})."
-    )
+    counts = Counter(result.method for result in found)
+    most = max(counts.values())
+    fewer = [f"{method} {count:,}" for method, count in counts.items() if count < most]
+    text = f"{len(seeds)} draws of labels (seeds {seeds[0]} to {seeds[-1]}), {most:,} per method."
+    return f"{text} Fewer: {', '.join(fewer)}." if fewer else text
 
 
 def _percent(error: float) -> str:
