@@ -104,11 +104,11 @@ class SharedRows:
 
     @shared
     def umap_coordinates(self) -> NDArray[np.float64]:
-        """20 dimensions of umap-learn, without labels."""
+        """20 dimensions of umap-learn, without labels, each with variance 1."""
         import umap
 
         model = umap.UMAP(n_neighbors=N_NEIGHBORS, n_components=20, random_state=0, n_jobs=1)
-        return model.fit_transform(self.X).astype(np.float64)
+        return StandardScaler().fit_transform(model.fit_transform(self.X).astype(np.float64))
 
     @shared
     def graphlearning_weights(self) -> Any:
