@@ -3,7 +3,7 @@
     LABELFOLD_DATA=... python -m benchmarks.few_labels.run \
         --sets digits moons --methods base knn --seeds 0:2 --out results.jsonl
 
-A second run continues where the first ended. Threads are those of the environment: set
+A second run continues where the first ended, and tries again what failed. Threads are those of the environment: set
 OMP_NUM_THREADS=1 to compare times.
 """
 
@@ -31,7 +31,7 @@ DEFAULT_SETS = tuple(name for name in NAMES if name != "mnist60k")
 
 def run(sets: Sequence[str], methods: Sequence[str], seeds: Sequence[int], out: Path) -> None:
     """Run every method on every set, one method after the other."""
-    done = {result.key for result in results.read(out)}
+    done = {result.key for result in results.read(out) if not result.failure}
     for method in methods:
         for name in sets:
             draws = [
