@@ -3,8 +3,8 @@
     LABELFOLD_DATA=... python -m benchmarks.few_labels.run \
         --sets digits moons --methods base knn --seeds 0:2 --out results.jsonl
 
-A second run continues where the first ended, and tries again what failed. Threads are those of the environment: set
-OMP_NUM_THREADS=1 to compare times.
+A second run continues where the first ended, and tries again what failed. Threads are those of the
+environment: set OMP_NUM_THREADS=1 to compare times.
 """
 
 from __future__ import annotations
