@@ -14,10 +14,10 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test browser-check lint bench reproduce data-named docs test-wheel test-oldest clean
+.PHONY: help demo test browser-check lint bench bench-few-labels reproduce data-named docs test-wheel test-oldest clean
 
 help:  ## this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{ printf "make %-16s %s\n", $$1, $$2 }'
 
 demo: $(VENV)/.runtime  ## maps of the digits with 50 labels, as a picture in demo-output/
 	$(BIN)/labelfold demo --out demo-output
@@ -38,12 +38,18 @@ lint: $(VENV)/.lint  ## style, words, types and import order only
 bench: $(VENV)/.bench  ## speed and memory against other packages
 	$(BIN)/python benchmarks/run.py
 
+FEW_LABELS := benchmarks/results/few_labels
+
+bench-few-labels: data-named $(VENV)/.bench  ## errors of many methods with few labels; continues where it ended
+	$(ONE_THREAD) NUMBA_NUM_THREADS=1 $(BIN)/python -m benchmarks.few_labels.run --out $(FEW_LABELS).jsonl
+	$(BIN)/python -m benchmarks.few_labels.report $(FEW_LABELS).jsonl --keep $(FEW_LABELS).json --out $(FEW_LABELS).md
+
 reproduce: data-named $(VENV)/.runtime  ## the papers' tables and figures; LABELFOLD_DATA names the data directory
 	$(BIN)/python -m reproductions all --data "$(LABELFOLD_DATA)" --out reproduce-output
 
 data-named:
 	@test -n "$(LABELFOLD_DATA)" || { \
-		echo "make reproduce reads data files that you have: LABELFOLD_DATA=/path/to/data make reproduce" >&2; \
+		echo "make $(MAKECMDGOALS) reads data files that you have: LABELFOLD_DATA=/path/to/data make $(MAKECMDGOALS)" >&2; \
 		exit 1; }
 
 docs: $(VENV)/.docs  ## the documentation, in docs/_build/html
