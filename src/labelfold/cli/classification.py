@@ -36,7 +36,8 @@ def make_classifier(
         return estimator
     parameter = dimension_to_choose(method, options)
     if parameter is not None:
-        n_components = ManifoldClassifier().make_embedder(PartialLabels.from_y(y)).n_components
+        classifier = ManifoldClassifier(head=head)
+        n_components = classifier.make_embedder(PartialLabels.from_y(y)).n_components
         if parameter == "n_components" and not method.declaration.uses_graph:
             n_components = min(n_components, *X.shape)  # such an embedding is linear
         estimator.set_params(**{parameter: n_components})
