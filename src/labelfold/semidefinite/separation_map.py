@@ -54,6 +54,10 @@ NORMALS = ("axes", "anchors")
             {"label_weight": None, "max_iter": 40},
             {"n_components": 1, "normals": "anchors", "rank": 5, "max_iter": 40},
         ),
+        failed_checks=dict.fromkeys(
+            (f"check_estimator_sparse_{kind}" for kind in ("tag", "array", "matrix")),
+            "equal rows have different labels, which hard sides do not allow",
+        ),
     )
 )
 class IsometricSeparationMap(PublishedMixin, ScoreClassifierMixin, Unfolder):
