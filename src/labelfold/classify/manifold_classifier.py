@@ -360,7 +360,7 @@ class ManifoldClassifier(PublishedMixin, ClassifierMixin, MetaEstimatorMixin, Ba
         last = embedder[-1] if isinstance(embedder, Pipeline) else embedder
         if self._is_ridge and isinstance(last, EigenmapEmbedder):
             roughness = np.maximum(last.eigenvalues_, LEAST_EIGENVALUE) ** 2
-            if np.array_equal(embedding, last.embedding_):
+            if isinstance(last, CCDR) and np.array_equal(embedding, last.embedding_):
                 coordinates = last.coordinates_without_label(labeled)
         self.head_ = make_head(self.head, labels.n_labeled, roughness).fit(coordinates, given)
         self.embedder_, self.embedding_ = embedder, embedding

@@ -219,9 +219,18 @@ class CCDR(EigenmapEmbedder):
         return coordinates
 
     def coordinates_without_label(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return eq. 19 with c = 0 at training rows: their neighbors place them, not their class.
+        """Return where training rows would lie without their own label, eq. 19 with c = 0.
 
-        See :meth:`EigenmapEmbedder.coordinates_without_label` for parameters and result.
+        Parameters
+        ----------
+        rows : ndarray of shape (n_rows,)
+            Row numbers.
+
+        Returns
+        -------
+        coordinates : ndarray of shape (n_rows, n_components)
+            Given by neighbors in the graph; for an unlabeled row those of ``embedding_``, unless
+            an eigenvalue is near 1.
         """
         coordinates, weights = self.embedding_[rows], self.graph_.adjacency[rows]
         linked = np.flatnonzero(np.diff(weights.indptr))  # a class node may be the only neighbor

@@ -166,21 +166,6 @@ class EigenmapEmbedder(GraphEmbedder):
             coordinates[equal] = own
         return coordinates
 
-    def coordinates_without_label(self, rows: NDArray[np.intp]) -> Array:
-        """Return where training rows would lie if they had no label.
-
-        Parameters
-        ----------
-        rows : ndarray of shape (n_rows,)
-            Row numbers.
-
-        Returns
-        -------
-        coordinates : ndarray of shape (n_rows, n_components)
-            Those of ``embedding_``, unless the embedding uses labels.
-        """
-        return self.embedding_[rows]
-
     @abstractmethod
     def _adjacency(self, graph: NeighborGraph) -> SparseAdjacency:
         """Return the weights whose eigenvectors are the embedding."""
