@@ -50,12 +50,10 @@ class LeastSquaresClassifier(ScoreClassifierMixin, BaseEstimator):
         classes, has none.
     penalty : {0.0, "auto"}, default=0.0
         0 is the paper's least squares. "auto" is ridge regression with the penalty that predicts
-        left-out rows best: it survives a single row per class, more coordinates than rows, and
-        classes of different sizes.
+        left-out rows best, for few rows.
     roughness : array-like of shape (n_features,), default=None
-        Weight of every squared coefficient in the penalty, such as the squared eigenvalues of
-        coordinates that are eigenvectors; None is 1 for each, so that the units of coordinates
-        count.
+        Weight of every squared coefficient in the penalty, such as the squared eigenvalue of an
+        eigenvector; None is 1 for each, so that the units of coordinates count.
 
     Attributes
     ----------

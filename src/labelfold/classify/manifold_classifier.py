@@ -127,12 +127,10 @@ class ManifoldClassifier(PublishedMixin, ClassifierMixin, MetaEstimatorMixin, Ba
     ``LinearDiscriminantAnalysis``) are fitted on the labeled rows and applied to all. All others
     see no labels. In a pipeline this holds for every step.
 
-    "linear" is the papers' head, and that of ``ManifoldClassifier.as_published()``. With few labels
-    it fits chance: one label per class, more coordinates than labels and components that only a
-    bridge joins mislead it. "ridge" penalizes coordinates that are eigenvectors by their squared
-    eigenvalues. Since CCDR pulls a labeled row to its class, which no unlabeled row is, "ridge" is
-    fitted to where labeled rows would lie without their own label, CCDR-MC eq. 19 with c = 0; so
-    the leave-one-out error that sets the penalty is nearly honest.
+    "linear" is the papers' head, and that of ``ManifoldClassifier.as_published()``; with few labels
+    it fits chance. "ridge" penalizes eigenvectors by their squared eigenvalues. CCDR pulls labeled
+    rows to their class, so "ridge" is fitted to where they would lie without their own label
+    (:meth:`CCDR.coordinates_without_label`), and left-out labels choose its penalty.
 
     The error on the labeled rows says nothing, since CCDR's coordinates depend on their labels.
     Estimate it on hidden labels, with the tools of :mod:`labelfold.evaluate`.
@@ -213,13 +211,8 @@ class ManifoldClassifier(PublishedMixin, ClassifierMixin, MetaEstimatorMixin, Ba
             Unfitted.
         """
         if self.embedder is None:
-            n_classes, most = labels.n_classes, max(len(labels) + labels.n_classes - 2, 1)
-            wanted = (
-                PER_CLASS * n_classes if self._is_ridge else _dimension_for_least_squares(labels)
-            )
-            return self._embedder_or_default().set_params(
-                n_components=int(np.clip(wanted, 1, most))
-            )
+            n_components = _default_dimension(labels, is_ridge=self._is_ridge)
+            return self._embedder_or_default().set_params(n_components=n_components)
         if not hasattr(self.embedder, "fit_transform"):
             raise InputError(
                 f"embedder={self.embedder!r} is not a transformer: give an estimator with "
@@ -358,9 +351,10 @@ class ManifoldClassifier(PublishedMixin, ClassifierMixin, MetaEstimatorMixin, Ba
         labeled, others = np.flatnonzero(labels.mask), np.flatnonzero(~labels.mask)
         given, coordinates, roughness = labels.at(labeled), embedding[labeled], None
         last = embedder[-1] if isinstance(embedder, Pipeline) else embedder
-        if self._is_ridge and isinstance(last, EigenmapEmbedder):
+        is_eigenmap = isinstance(last, EigenmapEmbedder)
+        if self._is_ridge and is_eigenmap and np.array_equal(embedding, last.embedding_):
             roughness = np.maximum(last.eigenvalues_, LEAST_EIGENVALUE) ** 2
-            if isinstance(last, CCDR) and np.array_equal(embedding, last.embedding_):
+            if isinstance(last, CCDR):
                 coordinates = last.coordinates_without_label(labeled)
         self.head_ = make_head(self.head, labels.n_labeled, roughness).fit(coordinates, given)
         self.embedder_, self.embedding_ = embedder, embedding
@@ -409,15 +403,17 @@ class ManifoldClassifier(PublishedMixin, ClassifierMixin, MetaEstimatorMixin, Ba
         return tags
 
 
-def _dimension_for_least_squares(labels: PartialLabels) -> int:
-    """Return two dimensions per class, or fewer if labels are few.
+def _default_dimension(labels: PartialLabels, *, is_ridge: bool) -> int:
+    """Return three dimensions per class for a ridge head, else two, or fewer if labels are few.
 
-    Least squares in nearly as many dimensions as there are labels fits them by chance: on digits,
-    pen digits, Landsat and COIL-20 with up to five labels per class, one dimension more than there
-    are classes was best or nearly so, and two per class were far worse.
+    Plain least squares in nearly as many dimensions as there are labels fits them by chance: on
+    digits, pen digits, Landsat and COIL-20 with up to five labels per class, one dimension more
+    than there are classes was best or nearly so, and two per class were far worse.
     """
     n_classes = labels.n_classes
-    return min(2 * n_classes, max(n_classes + 1, labels.n_labeled // 5))
+    wanted = min(2 * n_classes, max(n_classes + 1, labels.n_labeled // 5))
+    wanted = PER_CLASS * n_classes if is_ridge else wanted
+    return int(np.clip(wanted, 1, max(len(labels) + n_classes - 2, 1)))
 
 
 def _widest(embedders: list[Any]) -> Any:
