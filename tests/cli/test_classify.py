@@ -88,13 +88,15 @@ def test_new_rows_are_those_of_predict(finished, new):
     assert [(row["file"], int(row["row"])) for row in rows] == [
         (str(new), number) for number in range(1, N_NEW + 1)
     ]
-    model = LaplacianClassifier(random_state=0).fit(X, LABELS)
-    assert [int(row["label"]) for row in rows] == model.predict(NEW).tolist()
+    varies = np.ptp(X, axis=0) > 0  # the preparation drops pixels that are constant in the fit
+    model = LaplacianClassifier(random_state=0).fit(X[:, varies], LABELS)
+    labels = model.predict(NEW[:, varies]).tolist()
+    assert [int(row["label"]) for row in rows] == labels
     found = [float(row["confidence"]) for row in rows]
-    np.testing.assert_allclose(found, model.predict_proba(NEW).max(axis=1))
+    np.testing.assert_allclose(found, model.predict_proba(NEW[:, varies]).max(axis=1))
     assert {row["given"] for row in rows} == {"False"}
     saved = labelfold.load(folder / "model.skops")
-    assert saved.predict(NEW_FRAME).tolist() == model.predict(NEW).tolist()
+    assert saved.predict(NEW_FRAME).tolist() == labels
 
 
 @pytest.mark.parametrize(
@@ -123,7 +125,7 @@ def test_other_embeddings_label_every_row(tmp_path, digits, method):
     out = tmp_path / "labels.csv"
     result = run(digits, "--labels", "digit", "-o", out, "--method", method, "--json")
     assert result.exit_code == 0, result.stderr
-    assert json.loads(result.stdout)["n_components"] == 30
+    assert json.loads(result.stdout)["n_components"] == 11
     wrong = [int(row["label"]) != digit for row, digit in zip(read_csv(out), DIGITS, strict=False)]
     assert np.mean(wrong) < 0.5
 
@@ -167,12 +169,12 @@ def test_the_error_is_that_of_a_search_over_nothing(tmp_path, digits, seed):
 def test_folds_of_different_sizes_count_by_their_labels(tmp_path, seed, expected):
     labels = keep({0: 7, 1: 7, 2: 4})
     data = write_csv(tmp_path / "data.csv", X, digit=labels)
-    options = ["--method", "ccdr", "-o", tmp_path / "labels.csv"]
+    options = ["--method", "ccdr", "--head", "linear", "-o", tmp_path / "labels.csv"]
     options += ["--folds", 3, "--seed", seed, "--json"]
     result = run(data, "--labels", "digit", *options)
     facts = json.loads(result.stdout)
     n_wrong = 0
-    model = ManifoldClassifier(CCDR(facts["n_components"]))
+    model = ManifoldClassifier(CCDR(facts["n_components"]), head="linear")
     for train, test in LabeledKFold(3, shuffle=True, random_state=seed).split(X, labels):
         hidden = np.where(np.isin(np.arange(N_ROWS), train), labels, None)
         n_wrong += int((model.fit(X, hidden).transduction_[test] != labels[test]).sum())
