@@ -248,8 +248,8 @@ class LaplacianClassifier(PublishedMixin, ScoreClassifierMixin, GraphEstimator):
     can be shared by many fits (:meth:`build_basis`), plus O(n_labeled p^2 + n p n_classes).
 
     The paper's settings, ``penalty=0.0``, ``n_neighbors=8`` and ``weights="binary"``, are those of
-    ``LaplacianClassifier.as_published()``. The defaults err less on nearly all data with up to ten
-    labels per class (``benchmarks/results/classifier_defaults.md``).
+    ``LaplacianClassifier.as_published()``. With up to ten labels per class the defaults err less
+    on average (``benchmarks/results/classifier_defaults.md``).
 
     Deviation: if the columns are dependent on the labeled rows, as they are if p exceeds their
     number, the paper's normal equations have no unique solution. The smoothest one is taken, the
