@@ -68,7 +68,7 @@ def time_roll(n_repeats: int, objective: str) -> dict[str, Any]:
     from labelfold.datasets import make_swiss_roll
 
     X, y, _ = make_swiss_roll(1500, n_classes=2, n_bands=6, random_state=0)
-    model = IsometricSeparationMap(
+    model = IsometricSeparationMap.as_published(
         rank=3, margin=0.001, objective=objective, tol=1e-4, random_state=0
     )
     model.fit(X[:100], y[:100])  # warm-up

@@ -62,7 +62,7 @@ def _prepare() -> tuple[Any, Any, Any]:
     from reproductions.data import load_landsat
 
     X, y = load_landsat("all")
-    model = ManifoldClassifier(CCDR(2, n_neighbors=N_NEIGHBORS))
+    model = ManifoldClassifier.as_published(embedder=CCDR(2, n_neighbors=N_NEIGHBORS))
     model.fit(X[:1000], y[:1000])  # warm-up
     return model, X, hide_labels(y, np.arange(4435))
 

@@ -35,7 +35,7 @@ hidden = y_partial == -1
 # The preparation stands before the estimator, and is fitted and saved with it. Its
 # report says what was done, in a line and column by column.
 
-model = make_pipeline(TablePreparation(), LaplacianClassifier(penalty="auto"))
+model = make_pipeline(TablePreparation(), LaplacianClassifier())
 model.fit(frame, y_partial)
 report = model[0].report_
 print(report)

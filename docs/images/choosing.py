@@ -13,7 +13,7 @@ STEPS = [
     (
         ["Do you want labels only,", "without an embedding?"],
         "yes",
-        [('LaplacianClassifier(penalty="auto")', "")],
+        [("LaplacianClassifier", "")],
         "no",
     ),
     (

@@ -117,7 +117,7 @@ def search(
     Several heads, named by "classifier", search on the same embeddings, each on its own grid. In a
     transductive search the test rows are part of the maps. The seed is that of the folds.
     """
-    model = ManifoldClassifier(embedder)
+    model = ManifoldClassifier.as_published(embedder=embedder)
     grids = {
         name: [
             {"head": head} | {PARAMETERS[key][0]: value for key, value in one.items()}

@@ -55,8 +55,8 @@ def draw_curve(seed: int | None) -> tuple[Array, Classes]:
 
 def fold(X: Array, y: Classes, seed: int | None) -> IsometricSeparationMap:
     """Embed the curve in the plane so that the first axis separates the classes."""
-    model = IsometricSeparationMap(
-        2, margin=0.1, objective="none", n_neighbors=6, rank=2, random_state=seed
+    model = IsometricSeparationMap.as_published(
+        n_components=2, margin=0.1, objective="none", n_neighbors=6, rank=2, random_state=seed
     )
     # The table shows the errors that were reached.
     with warnings.catch_warnings(action="ignore", category=InfeasibleMapWarning):

@@ -91,7 +91,7 @@ def make_map(labels: str, **parameters: Any) -> IsometricSeparationMap:
     if labels == SOFT:
         own = {"margin": 0.5, "label_weight": 0.1, "init": "ridge"}
     common = {"n_components": 1, "objective": "none", "tol": 0.01, "random_state": 0}
-    return IsometricSeparationMap(**{**common, **own, **parameters})
+    return IsometricSeparationMap.as_published(**{**common, **own, **parameters})
 
 
 def fit_quietly(model: Any, *data: Any) -> Any:

@@ -97,7 +97,7 @@ def make_map(task: Task, **parameters: Any) -> IsometricSeparationMap:
     """Return a separation map for the roll of a task; a quick task limits the steps."""
     steps = int(task.setting.get("steps", STEPS))
     common: dict[str, Any] = {"n_neighbors": N_NEIGHBORS, "tol": TOLERANCE, "max_iter": steps}
-    return IsometricSeparationMap(random_state=task.seed, **common, **parameters)
+    return IsometricSeparationMap.as_published(random_state=task.seed, **common, **parameters)
 
 
 def separate(roll: Roll, task: Task, **parameters: Any) -> IsometricSeparationMap:

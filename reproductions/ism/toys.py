@@ -112,7 +112,7 @@ def run(task: Task, data_home: Path | None) -> list[Measurement]:
 
 def separate(toy: Toy, objective: str, seed: int | None) -> IsometricSeparationMap:
     """Map a toy with its two labels."""
-    model = IsometricSeparationMap(
+    model = IsometricSeparationMap.as_published(
         objective=objective, n_neighbors=rolls.N_NEIGHBORS, random_state=seed
     )
     with warnings.catch_warnings():

@@ -119,7 +119,7 @@ def run(task: Task, data_home: Path | None) -> list[Measurement]:
     """Look at "?" in the plane, in the map, and as the classifier labels it."""
     curve = draw_curve(task)
     hidden = np.setdiff1d(np.arange(len(curve.y)), curve.labeled)
-    model = LaplacianClassifier(N_EIGENVECTORS, **GRAPH)
+    model = LaplacianClassifier.as_published(n_eigenvectors=N_EIGENVECTORS, **GRAPH)
     labels = model.fit(curve.X, hide_labels(curve.y, curve.labeled)).transduction_
     nearest = curve.labeled[cdist(curve.X, curve.X[curve.labeled]).argmin(axis=1)]
     ratio = curve.ratio()

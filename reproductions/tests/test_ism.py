@@ -143,8 +143,14 @@ def test_maps_of_one_rank_are_measured_as_their_certificates_say():
     task = Task({**SMALL, "map": "ISM", "rank": 3, "objective": "none"}, 0)
     measured = SEPARATION.run(task, None)
     roll = rolls.Roll.draw(task)
-    model = IsometricSeparationMap(
-        1, margin=0.05, objective="none", rank=3, tol=1e-4, max_iter=300, random_state=0
+    model = IsometricSeparationMap.as_published(
+        n_components=1,
+        margin=0.05,
+        objective="none",
+        rank=3,
+        tol=1e-4,
+        max_iter=300,
+        random_state=0,
     )
     found = model.fit(roll.X, roll.y).certificate_
     setting = {"normals": "axes", "margin": 0.05}

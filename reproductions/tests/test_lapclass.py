@@ -218,7 +218,8 @@ def test_figure_2(small_mnist, monkeypatch):
     laplacian = summary.row(points=240, rule="Laplacian", labels=50, choice="p = 20 %")
     for part in list(small_mnist.parts(50))[:4]:
         y = hide_labels(small_mnist.y, part.given)
-        model = LaplacianClassifier(10, random_state=0).fit(small_mnist.X, y)
+        model = LaplacianClassifier.as_published(n_eigenvectors=10, random_state=0)
+        model.fit(small_mnist.X, y)
         error = np.mean(model.transduction_[part.hidden] != small_mnist.y[part.hidden])
         assert laplacian.values[part.number] == pytest.approx(error, abs=2 / 190)
     assert laplacian.n_scored == 190

@@ -13,13 +13,14 @@ import importlib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, ClassVar, Literal, Self, TypeVar, get_args
 
 from labelfold.exceptions import InputError
 
 __all__ = [
     "Declaration",
     "Method",
+    "PublishedMixin",
     "all_estimators",
     "all_methods",
     "all_stored",
@@ -137,6 +138,28 @@ class Method:
     def make(self) -> Any:
         """Return an unfitted estimator."""
         return self.estimator(**self.defaults)
+
+
+class PublishedMixin:
+    """Mixin of estimators whose defaults differ from the settings of their paper."""
+
+    _published: ClassVar[Mapping[str, Any]]
+
+    @classmethod
+    def as_published(cls, **changes: Any) -> Self:
+        """Return an estimator with the settings of its paper, named in the class's Notes.
+
+        Parameters
+        ----------
+        **changes : dict
+            Parameters that are to differ from them.
+
+        Returns
+        -------
+        estimator
+            Unfitted.
+        """
+        return cls(**{**cls._published, **changes})
 
 
 # scikit-learn's embedders cannot declare themselves: home, declaration, defaults.

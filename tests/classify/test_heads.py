@@ -6,6 +6,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from labelfold import LeastSquaresClassifier
 from labelfold.classify.heads import make_head
+from labelfold.solvers.ridge import choose_penalty
 
 
 @pytest.fixture
@@ -110,3 +111,31 @@ def test_make_head():
 def test_wrong_head(head):
     with pytest.raises((ValueError, TypeError), match=r"head=|class"):
         make_head(head, 5)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_penalty_is_that_of_left_out_rows(three_classes, fit_intercept):
+    X, y = three_classes
+    roughness = np.array([1.0, 4.0, 0.5, 2.0])
+    head = LeastSquaresClassifier(
+        fit_intercept=fit_intercept, penalty="auto", roughness=roughness
+    ).fit(X, y)
+    design = np.hstack([np.ones((len(X), int(fit_intercept))), X])
+    flat = np.zeros(int(fit_intercept))
+    fit = choose_penalty(design, (y[:, None] == head.classes_) * 1.0, np.append(flat, roughness))
+    assert head.penalty_ == fit.penalty > 0
+    scores = X @ head.coef_.T + head.intercept_
+    np.testing.assert_allclose(scores, design @ fit.coefficients)
+    scaled = LeastSquaresClassifier(fit_intercept=fit_intercept, penalty="auto")
+    scaled.fit(X / np.sqrt(roughness), y)  # the same problem in other units
+    np.testing.assert_allclose(scaled.decision_function(X / np.sqrt(roughness)), scores)
+
+
+def test_penalty_with_more_coordinates_than_rows():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 60)) * np.append([4.0, 4.0], np.ones(58))
+    y = (X[:, 0] > 0).astype(int)
+    plain = LeastSquaresClassifier().fit(X[:20], y[:20]).score(X[20:], y[20:])
+    assert LeastSquaresClassifier(penalty="auto").fit(X[:20], y[:20]).score(X[20:], y[20:]) > plain
+    with pytest.raises(ValueError, match=r"penalty=1.0 must be 0.0 or 'auto'"):
+        LeastSquaresClassifier(penalty=1.0).fit(X, y)

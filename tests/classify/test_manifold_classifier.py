@@ -42,7 +42,7 @@ def iris():
 
 def test_it_is_the_embedder_followed_by_the_head(iris):
     X, _, keep, y = iris
-    model = ManifoldClassifier(CCDR(4, beta=0.3)).fit(X, y)
+    model = ManifoldClassifier.as_published(embedder=CCDR(4, beta=0.3)).fit(X, y)
     embedding = CCDR(4, beta=0.3).fit(X, y).embedding_
     head = LeastSquaresClassifier().fit(embedding[keep], y[keep])
     unlabeled = y == -1
@@ -55,6 +55,21 @@ def test_it_is_the_embedder_followed_by_the_head(iris):
     coordinates = model.embedder_.transform(new)
     np.testing.assert_array_equal(model.predict(new), head.predict(coordinates))
     np.testing.assert_array_equal(model.predict_proba(new), head.predict_proba(coordinates))
+
+
+def test_ridge_is_fitted_where_rows_would_lie_without_their_label(iris):
+    X, _, keep, y = iris
+    model = ManifoldClassifier(CCDR(4, beta=0.3)).fit(X, y)
+    embedder = CCDR(4, beta=0.3).fit(X, y)
+    head = LeastSquaresClassifier(penalty="auto", roughness=embedder.eigenvalues_**2)
+    head.fit(embedder.coordinates_without_label(keep), y[keep])
+    np.testing.assert_array_equal(model.label_distributions_, head.predict_proba(model.embedding_))
+    other = make_pipeline(StandardScaler(with_mean=False, with_std=False), CCDR(4, beta=0.3))
+    other = ManifoldClassifier(other).fit(X, y)
+    np.testing.assert_array_equal(other.label_distributions_, model.label_distributions_)
+    plain = ManifoldClassifier(PCA(2)).fit(X, y)
+    head = LeastSquaresClassifier(penalty="auto").fit(plain.embedding_[keep], y[keep])
+    np.testing.assert_array_equal(plain.label_distributions_, head.predict_proba(plain.embedding_))
 
 
 def test_given_labels_are_kept_and_the_head_may_disagree(iris):
@@ -84,7 +99,7 @@ EMBEDDERS = [
 
 @pytest.mark.parametrize("embedder", EMBEDDERS, ids=lambda e: type(e).__name__)
 @pytest.mark.parametrize(
-    "head", ["linear", "knn", LogisticRegression(), RidgeClassifier()], ids=str
+    "head", ["ridge", "linear", "knn", LogisticRegression(), RidgeClassifier()], ids=str
 )
 def test_every_embedder_with_every_head(iris, embedder, head):
     X, truth, keep, y = iris
@@ -197,12 +212,13 @@ def test_frames_give_the_same_answer(iris):
     np.testing.assert_array_equal(framed.predict(frame + 0.01), reference.predict(X + 0.01))
 
 
-def test_default_dimension_grows_with_labels():
+def test_dimension_for_least_squares_grows_with_labels():
     rng = np.random.default_rng(0)
     X, truth = rng.standard_normal((400, 5)), np.arange(400) % 4
     for n_labeled, dimension in [(4, 5), (20, 5), (35, 7), (400, 8)]:
         y = hide_labels(truth, np.arange(n_labeled))
-        assert ManifoldClassifier().fit(X, y).embedding_.shape[1] == dimension
+        assert ManifoldClassifier.as_published().fit(X, y).embedding_.shape[1] == dimension
+        assert ManifoldClassifier().fit(X, y).embedding_.shape[1] == 12
 
 
 def test_smallest_input():

@@ -158,7 +158,7 @@ def no_work(monkeypatch):
         (["--labels", "digit", "--methods", ","], "--methods names none"),
         (["--labels", "digit", "--dims", "2,x"], "--dims '2,x' must be positive integers"),
         (["--labels", "digit", "--dims", "0"], "must be positive integers"),
-        (["--labels", "digit", "--head", "svm"], "--head svm is unknown: choose from knn, linear"),
+        (["--labels", "digit", "--head", "svm"], "--head svm is unknown: choose from knn, ridge"),
         (["--labels", "digit", "--scale", "log"], "--scale log is unknown"),
         (["--labels", "digit", "--folds", "40"], "--folds 40 needs a class with 40 labels"),
         (["--labels", "digit", "--folds", "1"], "--folds"),

@@ -85,7 +85,7 @@ def test_a_classifier(tmp_path, folder):
     assert result.exit_code == 0, result.stderr
     rows = read_csv(out)
     assert list(rows[0]) == ["row", "label", "confidence"]
-    model = ManifoldClassifier().fit(X, LABELS)
+    model = ManifoldClassifier(CCDR(30)).fit(X, LABELS)
     assert [int(row["label"]) for row in rows] == model.predict(NEW).tolist()
     expected = model.predict_proba(NEW).max(axis=1)
     np.testing.assert_allclose(numbers_of(rows, "confidence")[:, 0], expected)

@@ -337,16 +337,16 @@ def test_tiny_sets_of_the_classifier(seed):
 
 
 SEPARATIONS = [
-    pytest.param({}, id="hard"),
-    pytest.param({"objective": "variance"}, id="variance"),
+    pytest.param({"label_weight": None}, id="hard"),
+    pytest.param({"label_weight": None, "objective": "variance"}, id="variance"),
     pytest.param({"label_weight": 1.0}, id="soft"),
-    pytest.param({"normals": "anchors"}, id="anchors"),
+    pytest.param({"label_weight": None, "normals": "anchors"}, id="anchors"),
 ]
 
 
 def separate(parameters, rows, y, **more):
     """Fit with few steps: the map may err, as the certificate then says, but is never NaN."""
-    given = {"objective": "none", "max_iter": 60, "random_state": 0, **parameters, **more}
+    given = {"max_iter": 60, "random_state": 0, **parameters, **more}
     with warnings.catch_warnings():
         for kind in (InfeasibleMapWarning, DisconnectedGraphWarning, FewNeighborsWarning):
             warnings.simplefilter("ignore", kind)
@@ -359,7 +359,7 @@ def separate(parameters, rows, y, **more):
     assert np.isfinite(certificate.trivial_errors.rms_squared)
     assert np.isfinite(certificate.shortfall)
     assert len(str(certificate)) > 100
-    if given.get("normals", "axes") == "axes" and "label_weight" not in given:
+    if given.get("normals", "axes") == "axes" and given["label_weight"] is None:
         assert certificate.separation_error == 0
         assert certificate.errors.rms_squared >= certificate.least_error * (1 - 1e-9)
     assert_finite(model, rows)
@@ -380,7 +380,7 @@ def test_tiny_sets_of_separation_maps(seed):
     rng, rows, names = tiny_set(seed, all_equal=False)
     parameters = SEPARATIONS[seed % len(SEPARATIONS)].values[0]
     _, group = np.unique(rows, axis=0, return_inverse=True)
-    group = np.arange(len(rows)) if "label_weight" in parameters else group.ravel()
+    group = np.arange(len(rows)) if parameters["label_weight"] is not None else group.ravel()
     names[:2] = 0, 1
     # Equal rows have equal labels, but for soft ones.
     separate(parameters, rows, names[group], n_components=1, n_neighbors=int(rng.integers(1, 5)))

@@ -25,8 +25,9 @@ def make_roll(n_classes=2, n=N):
 
 
 def quick(**parameters):
-    """Any map that keeps the distances: a tenth of a second."""
-    return IsometricSeparationMap(**{"objective": "none", "random_state": 0} | parameters)
+    """Any map that keeps the distances and all labels on their side: a tenth of a second."""
+    given = {"objective": "none", "label_weight": None, "random_state": 0}
+    return IsometricSeparationMap(**given | parameters)
 
 
 def edges_of(model):
@@ -49,7 +50,7 @@ def fitted(roll):
 @pytest.fixture(scope="module")
 def unfolded(roll):
     X, _, y = roll
-    return IsometricSeparationMap(random_state=0).fit(X, y)
+    return IsometricSeparationMap.as_published(random_state=0).fit(X, y)
 
 
 @pytest.fixture(scope="module")
@@ -230,6 +231,22 @@ class TestAttributes:
         assert rank < 7
         assert model.embedding_.shape == (12, 7)
         assert not model.embedding_[:, rank:].any()
+
+
+class TestDefaults:
+    def test_published_settings(self):
+        changed = {"objective": "variance", "label_weight": None}
+        default = IsometricSeparationMap().get_params()
+        assert IsometricSeparationMap.as_published().get_params() == default | changed
+        model = IsometricSeparationMap.as_published(margin=0.1)
+        assert (model.margin, model.objective, model.label_weight) == (0.1, "variance", None)
+
+    def test_equal_rows_with_different_labels(self):
+        X, y = np.repeat(np.linspace(0, 1, 30), 2)[:, None], np.arange(60) // 30
+        y[1] = 1  # the row equal to row 0, far from all others of its class
+        model = IsometricSeparationMap(random_state=0).fit(X, y)
+        assert model.certificate_.ok
+        assert np.array_equal(model.predict(X[2:]), y[2:])
 
 
 class TestLabels:

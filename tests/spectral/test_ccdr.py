@@ -292,3 +292,17 @@ def test_automatic_dimension_that_cannot_be_told():
         CCDR("auto", n_neighbors=2).fit(np.random.default_rng(0).standard_normal((6, 2)))
     with pytest.raises(ValueError, match="n_components='most' must be an integer"):
         CCDR("most").fit(np.random.default_rng(0).standard_normal((60, 2)))
+
+
+@pytest.mark.parametrize("beta", [0.1, 3.0])
+def test_coordinates_without_label_and_the_class_center_make_the_embedding(beta):
+    X, y, _ = make_swiss_roll(200, random_state=0)
+    model = CCDR(3, beta=beta).fit(X, hide_labels(y, keep=range(50)))
+    free = model.coordinates_without_label(np.arange(200))
+    np.testing.assert_allclose(free[50:], model.embedding_[50:], rtol=1e-6, atol=1e-9)
+    own = beta * model.graph_.adjacency.sum(axis=1)[:50, None]
+    centers = model.class_centers_[y[:50]] / (1 - model.eigenvalues_)
+    mean = (own * free[:50] + centers) / (own + 1)  # CCDR-MC eq. 17
+    np.testing.assert_allclose(mean, model.embedding_[:50], rtol=1e-6, atol=1e-9)
+    moved = np.linalg.norm(free[:50] - model.embedding_[:50], axis=1)
+    assert moved.min() > 0

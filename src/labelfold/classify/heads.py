@@ -1,7 +1,8 @@
 """Heads: from coordinates and labels of some rows to a class for every row.
 
 A head is any scikit-learn classifier. This module has the one that scikit-learn lacks, the
-least-squares classifier of CCDR-MC section V.A, and short names for the usual heads.
+least-squares classifier of CCDR-MC section V.A with an optional penalty, and short names for the
+usual heads.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from labelfold.exceptions import InputError
 from labelfold.labels.score_classifier import ScoreClassifierMixin
 from labelfold.methods import Declaration, declare
+from labelfold.solvers.ridge import choose_penalty
 
 __all__ = ["LeastSquaresClassifier", "make_head"]
 
-HEADS = ("linear", "knn")
+HEADS = ("ridge", "linear", "knn")
 N_NEIGHBORS = 3  # as in CCDR-2005 section 4
 CONSTANT = 1e-10  # a column that varies by less, relative to its size, varies by rounding only
 
@@ -35,6 +37,7 @@ CONSTANT = 1e-10  # a column that varies by less, relative to its size, varies b
         labels="complete",
         produces="neither",
         uses_graph=False,
+        examples=({}, {"penalty": "auto"}),
     )
 )
 class LeastSquaresClassifier(ScoreClassifierMixin, BaseEstimator):
@@ -45,6 +48,12 @@ class LeastSquaresClassifier(ScoreClassifierMixin, BaseEstimator):
     fit_intercept : bool, default=True
         Whether the scores have a constant term. CCDR-2005's rule, the sign of a^T y for two
         classes, has none.
+    penalty : {0.0, "auto"}, default=0.0
+        0 is the paper's least squares. "auto" is ridge regression with the penalty that predicts
+        left-out rows best, for few rows.
+    roughness : array-like of shape (n_features,), default=None
+        Weight of every squared coefficient in the penalty, such as the squared eigenvalue of an
+        eigenvector; None is 1 for each, so that the units of coordinates count.
 
     Attributes
     ----------
@@ -57,6 +66,8 @@ class LeastSquaresClassifier(ScoreClassifierMixin, BaseEstimator):
     column_rank_ : int
         Rank of the coordinates. Below n_features the fit is not unique: it is the one with the
         smallest coefficients for coordinates of unit variance.
+    penalty_ : float
+        The penalty used.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -65,8 +76,9 @@ class LeastSquaresClassifier(ScoreClassifierMixin, BaseEstimator):
     Notes
     -----
     For every class k minimizes ``sum_i (y_i^T a_k + b_k - c_ki)^2``, where c_ki is 1 for a member
-    and 0 otherwise, and predicts the class with the largest score. Coordinates are scaled to the
-    same variance before the fit, so that their units have no influence even if the rank is low.
+    and 0 otherwise, and predicts the class with the largest score. Without a penalty, coordinates
+    are scaled to the same variance before the fit, so that their units have no influence even if
+    the rank is low. For the penalty see :mod:`labelfold.solvers.ridge`.
 
     With an intercept the scores of a row sum to 1. ``predict_proba`` is the distribution nearest
     to them; it measures confidence and is not calibrated.
@@ -79,8 +91,16 @@ class LeastSquaresClassifier(ScoreClassifierMixin, BaseEstimator):
     array(['a', 'b'], dtype='<U1')
     """
 
-    def __init__(self, *, fit_intercept: bool = True) -> None:
+    def __init__(
+        self,
+        *,
+        fit_intercept: bool = True,
+        penalty: float | str = 0.0,
+        roughness: ArrayLike | None = None,
+    ) -> None:
         self.fit_intercept = fit_intercept
+        self.penalty = penalty
+        self.roughness = roughness
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the scores.
@@ -101,11 +121,15 @@ class LeastSquaresClassifier(ScoreClassifierMixin, BaseEstimator):
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         indicators = np.eye(len(self.classes_))[codes]
+        if self.penalty == "auto":
+            return self._fit_ridge(X, indicators)
+        if self.penalty != 0:
+            raise InputError(f"penalty={self.penalty!r} must be 0.0 or 'auto'.")
         scale = self._spread(X)
         regression = LinearRegression(fit_intercept=self.fit_intercept).fit(X / scale, indicators)
         self.coef_ = regression.coef_ / scale
         self.intercept_ = np.broadcast_to(regression.intercept_, (len(self.classes_),)).copy()
-        self.column_rank_ = int(regression.rank_)
+        self.column_rank_, self.penalty_ = int(regression.rank_), 0.0
         return self
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:
@@ -131,6 +155,16 @@ class LeastSquaresClassifier(ScoreClassifierMixin, BaseEstimator):
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return np.asarray(X @ self.coef_.T + self.intercept_)
 
+    def _fit_ridge(self, X: NDArray[np.float64], indicators: NDArray[np.float64]) -> Self:
+        n_constant = int(self.fit_intercept)
+        design = np.hstack([np.ones((len(X), n_constant)), X])
+        roughness = np.ones(X.shape[1]) if self.roughness is None else np.asarray(self.roughness)
+        fit = choose_penalty(design, indicators, np.append(np.zeros(n_constant), roughness))
+        self.coef_ = fit.coefficients[n_constant:].T
+        self.intercept_ = fit.coefficients[:n_constant].sum(axis=0)
+        self.column_rank_, self.penalty_ = fit.rank - n_constant, fit.penalty
+        return self
+
     def _spread(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the size of every column's variation; infinite if it is rounding only."""
         peak = np.abs(X).max(axis=0)
@@ -140,8 +174,13 @@ class LeastSquaresClassifier(ScoreClassifierMixin, BaseEstimator):
         return np.where(spread > CONSTANT, spread * peak, np.inf)
 
 
-def make_head(head: Any, n_labeled: int) -> Any:
-    """Return an unfitted head, by name or as a copy, for that many labeled rows."""
+def make_head(head: Any, n_labeled: int, roughness: ArrayLike | None = None) -> Any:
+    """Return an unfitted head, by name or as a copy, for that many labeled rows.
+
+    ``roughness`` is that of the coordinates, if they are eigenvectors.
+    """
+    if isinstance(head, str) and head == "ridge":
+        return LeastSquaresClassifier(penalty="auto", roughness=roughness)
     if isinstance(head, str) and head == "linear":
         return LeastSquaresClassifier()
     if isinstance(head, str) and head == "knn":

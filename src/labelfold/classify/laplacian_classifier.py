@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,7 +35,7 @@ from labelfold.labels.transduction import (
     transduce,
     warn_of_unreached,
 )
-from labelfold.methods import Declaration, declare, stored
+from labelfold.methods import Declaration, PublishedMixin, declare, stored
 from labelfold.progress import Progress, show_progress
 from labelfold.solvers.certificates import EigenCertificate
 from labelfold.solvers.eigen import EIGEN_SOLVERS, NORMALIZATIONS
@@ -114,10 +114,11 @@ class LaplacianCertificate:
         only_in_fit=("label_distributions_", "transduction_"),
         examples=(
             {},
-            {"n_eigenvectors": "auto", "penalty": "auto"},
-            {"n_eigenvectors": 20, "penalty": "auto", "weights": "shared", "tol": 1e-10},
+            {"n_eigenvectors": "auto", "penalty": 0.0, "weights": "binary"},
+            {"n_eigenvectors": 20, "tol": 1e-10},
             {
                 "n_eigenvectors": 10,
+                "penalty": 0.0,
                 "normalization": "degree",
                 "weights": "heat",
                 "eigen_solver": "arpack",
@@ -126,32 +127,31 @@ class LaplacianCertificate:
         ),
     )
 )
-class LaplacianClassifier(ScoreClassifierMixin, GraphEstimator):
+class LaplacianClassifier(PublishedMixin, ScoreClassifierMixin, GraphEstimator):
     """Label all rows by least squares on the smoothest functions over their graph.
 
     Parameters
     ----------
     n_eigenvectors : float, int or "auto", default=0.2
         Number of eigenvectors p, the constant one included. A float is a fraction of the labeled
-        rows, an int the number. "auto" takes the number with the smallest leave-one-out error, up
-        to half the labeled rows. With a penalty, which damps the rough ones, a fraction is raised
-        to 100 eigenvectors, and "auto" is a fifth; a given basis bounds both.
-    penalty : float or "auto", default=0.0
-        Weight of the scores' roughness. 0 is the paper's rule; ``float("inf")`` the limit of a
-        large penalty; "auto" is chosen by leave-one-out error, and errs less than the paper's rule
-        if labels are few.
+        rows, an int the number. With a penalty, which damps the rough ones, a fraction is raised
+        to 100 eigenvectors, and "auto" is a fifth; a given basis bounds both. Without, "auto" takes
+        the number with the smallest leave-one-out error, up to half the labeled rows.
+    penalty : float or "auto", default="auto"
+        Weight of the scores' roughness. "auto" is chosen by leave-one-out error; 0 is the paper's
+        rule, which errs more if labels are few; ``float("inf")`` the limit of a large penalty.
     penalty_power : float, default=2.0
         Power of the eigenvalues in the roughness. 1 is LAPCLASS section 4, and its limit of a large
         penalty has the direction of Poisson learning; 2 was better on images and spectra with few
         labels.
-    n_neighbors : int, default=8
+    n_neighbors : int, default=10
         Neighbors of every row; two rows share an edge if either is a neighbor of the other.
     radius : float, default=None
         Connect all rows up to this distance instead of the nearest ones.
     metric : str or callable, default="euclidean"
         "euclidean", "cosine", "precomputed" (a sparse matrix of neighbor distances, such as that
         of ``KNeighborsTransformer(mode="distance")``), or any metric of scikit-learn.
-    weights : {"heat", "binary", "self-tuning", "shared"} or callable, default="binary"
+    weights : {"heat", "binary", "self-tuning", "shared"} or callable, default="shared"
         Weight of an edge of length d: exp(-d^2 / scale), 1, heat with a scale per point, this times
         the share of neighbors that both ends have, or ``weights(distances, scales)``.
     scale : "auto", float or array-like of shape (n_samples,), default="auto"
@@ -247,6 +247,10 @@ class LaplacianClassifier(ScoreClassifierMixin, GraphEstimator):
     The cost is that of the neighbor search and of the eigenvectors, which depend on X alone and
     can be shared by many fits (:meth:`build_basis`), plus O(n_labeled p^2 + n p n_classes).
 
+    The paper's settings, ``penalty=0.0``, ``n_neighbors=8`` and ``weights="binary"``, are those of
+    ``LaplacianClassifier.as_published()``. With up to ten labels per class the defaults err less
+    on average (``benchmarks/results/classifier_defaults.md``).
+
     Deviation: if the columns are dependent on the labeled rows, as they are if p exceeds their
     number, the paper's normal equations have no unique solution. The smoothest one is taken, the
     limit of a penalty that tends to 0.
@@ -262,22 +266,24 @@ class LaplacianClassifier(ScoreClassifierMixin, GraphEstimator):
     >>> from labelfold.datasets import make_swiss_roll
     >>> X, y, _ = make_swiss_roll(1000, random_state=0)
     >>> model = LaplacianClassifier().fit(X[:900], hide_labels(y[:900], keep=range(100)))
-    >>> model.n_eigenvectors_
-    20
     >>> model.score(X[900:], y[900:]) > 0.9
     True
+    >>> LaplacianClassifier.as_published().fit(X, hide_labels(y, keep=range(100))).n_eigenvectors_
+    20
     """
+
+    _published: ClassVar = {"penalty": 0.0, "n_neighbors": 8, "weights": "binary"}
 
     def __init__(
         self,
         n_eigenvectors: float | int | str = 0.2,
         *,
-        penalty: float | str = 0.0,
+        penalty: float | str = "auto",
         penalty_power: float = 2.0,
-        n_neighbors: int = 8,
+        n_neighbors: int = 10,
         radius: float | None = None,
         metric: Any = "euclidean",
-        weights: Any = "binary",
+        weights: Any = "shared",
         scale: Any = "auto",
         normalization: str = "none",
         neighbor_search: str = "auto",

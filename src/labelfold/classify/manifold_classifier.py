@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,10 +28,22 @@ from labelfold.graph import NeighborGraph
 from labelfold.graph.neighbor_graph import fingerprint
 from labelfold.labels import PartialLabels
 from labelfold.labels.score_classifier import ScoreClassifierMixin
-from labelfold.methods import Declaration, declare, is_blind_to_labels, takes_partial_labels
+from labelfold.methods import (
+    Declaration,
+    PublishedMixin,
+    declare,
+    is_blind_to_labels,
+    takes_partial_labels,
+)
 from labelfold.spectral import CCDR, LaplacianEigenmaps
+from labelfold.spectral.eigenmap import EigenmapEmbedder
 
 __all__ = ["ManifoldClassifier", "as_array", "embed"]
+
+# Of the default embedder, before the head "ridge": benchmarks/results/classifier_defaults.md.
+GRAPH: dict[str, Any] = {"beta": 10.0, "n_neighbors": 15, "weights": "shared"}
+PER_CLASS = 3
+LEAST_EIGENVALUE = 1e-10  # below it an eigenvalue is rounding
 
 
 def _embedder_extends(classifier: ManifoldClassifier) -> bool:
@@ -51,7 +63,7 @@ def _gives_distributions(classifier: ManifoldClassifier) -> bool:
 
 def _gives_scores(classifier: ManifoldClassifier) -> bool:
     head = getattr(classifier, "head_", classifier.head)
-    has_scores = hasattr(head, "decision_function") or (isinstance(head, str) and head == "linear")
+    has_scores = hasattr(head, "decision_function") or (isinstance(head, str) and head != "knn")
     return has_scores and _embedder_extends(classifier)
 
 
@@ -65,17 +77,19 @@ def _gives_scores(classifier: ManifoldClassifier) -> bool:
         examples=({}, {"embedder": LaplacianEigenmaps(3), "head": "knn"}),
     )
 )
-class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class ManifoldClassifier(PublishedMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Embed all rows, fit a head on the labeled ones, label the rest.
 
     Parameters
     ----------
     embedder : transformer, default=None
         An embedder of this library or any transformer of scikit-learn, also a pipeline. None is
-        :class:`CCDR` with two dimensions per class, or fewer if labels are too few for that.
-    head : {"linear", "knn"} or classifier, default="linear"
-        "linear" is :class:`LeastSquaresClassifier`, "knn" the 3 nearest labeled rows; or any
-        classifier of scikit-learn.
+        :class:`CCDR`, for the head "ridge" with three dimensions per class, ``beta=10`` and shared
+        weights of 15 neighbors; for others with its defaults and two dimensions per class, or
+        fewer if labels are too few for that.
+    head : {"ridge", "linear", "knn"} or classifier, default="ridge"
+        "linear" is :class:`LeastSquaresClassifier`, "ridge" the same with an automatic penalty,
+        "knn" the 3 nearest labeled rows; or any classifier of scikit-learn.
 
     Attributes
     ----------
@@ -113,6 +127,11 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ``LinearDiscriminantAnalysis``) are fitted on the labeled rows and applied to all. All others
     see no labels. In a pipeline this holds for every step.
 
+    "linear" is the papers' head, and that of ``ManifoldClassifier.as_published()``; with few labels
+    it fits chance. "ridge" penalizes eigenvectors by their squared eigenvalues. CCDR pulls labeled
+    rows to their class, so "ridge" is fitted to where they would lie without their own label
+    (:meth:`CCDR.coordinates_without_label`), and left-out labels choose its penalty.
+
     The error on the labeled rows says nothing, since CCDR's coordinates depend on their labels.
     Estimate it on hidden labels, with the tools of :mod:`labelfold.evaluate`.
 
@@ -127,7 +146,9 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     True
     """
 
-    def __init__(self, embedder: Any = None, *, head: Any = "linear") -> None:
+    _published: ClassVar = {"head": "linear"}
+
+    def __init__(self, embedder: Any = None, *, head: Any = "ridge") -> None:
         self.embedder = embedder
         self.head = head
 
@@ -190,7 +211,8 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             Unfitted.
         """
         if self.embedder is None:
-            return CCDR(_default_dimension(labels))
+            n_components = _default_dimension(labels, is_ridge=self._is_ridge)
+            return self._embedder_or_default().set_params(n_components=n_components)
         if not hasattr(self.embedder, "fit_transform"):
             raise InputError(
                 f"embedder={self.embedder!r} is not a transformer: give an estimator with "
@@ -225,7 +247,7 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         They differ in the head, or in ``n_components`` of an embedder with ``truncated``.
         """
         if self.embedder is None:
-            return None
+            return self._is_ridge
         parameters = self.embedder.get_params()
         if hasattr(self.embedder, "truncated") and isinstance(self.embedder.n_components, Integral):
             del parameters["n_components"]
@@ -327,8 +349,14 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _finish(self, embedder: Any, embedding: Any, labels: PartialLabels) -> Self:
         """Fit the head, classify the unlabeled rows with it, and set the fitted attributes."""
         labeled, others = np.flatnonzero(labels.mask), np.flatnonzero(~labels.mask)
-        given = labels.at(labeled)
-        self.head_ = make_head(self.head, labels.n_labeled).fit(embedding[labeled], given)
+        given, coordinates, roughness = labels.at(labeled), embedding[labeled], None
+        last = embedder[-1] if isinstance(embedder, Pipeline) else embedder
+        is_eigenmap = isinstance(last, EigenmapEmbedder)
+        if self._is_ridge and is_eigenmap and np.array_equal(embedding, last.embedding_):
+            roughness = np.maximum(last.eigenvalues_, LEAST_EIGENVALUE) ** 2
+            if isinstance(last, CCDR):
+                coordinates = last.coordinates_without_label(labeled)
+        self.head_ = make_head(self.head, labels.n_labeled, roughness).fit(coordinates, given)
         self.embedder_, self.embedding_ = embedder, embedding
         self.classes_ = labels.classes
         self.transduction_ = np.empty(len(labels), dtype=labels.classes.dtype)
@@ -359,7 +387,13 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _embedder_or_default(self) -> Any:
         # Not "embedder or CCDR()": ensembles have a length, and none before they are fitted.
-        return CCDR() if self.embedder is None else self.embedder
+        if self.embedder is not None:
+            return self.embedder
+        return CCDR(**GRAPH) if self._is_ridge else CCDR()
+
+    @property
+    def _is_ridge(self) -> bool:
+        return isinstance(self.head, str) and self.head == "ridge"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -369,15 +403,16 @@ class ManifoldClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def _default_dimension(labels: PartialLabels) -> int:
-    """Return two dimensions per class, or fewer if labels are few.
+def _default_dimension(labels: PartialLabels, *, is_ridge: bool) -> int:
+    """Return three dimensions per class for a ridge head, else two, or fewer if labels are few.
 
-    Least squares in nearly as many dimensions as there are labels fits them by chance: on digits,
-    pen digits, Landsat and COIL-20 with up to five labels per class, one dimension more than there
-    are classes was best or nearly so, and two per class were far worse.
+    Plain least squares in nearly as many dimensions as there are labels fits them by chance: on
+    digits, pen digits, Landsat and COIL-20 with up to five labels per class, one dimension more
+    than there are classes was best or nearly so, and two per class were far worse.
     """
     n_classes = labels.n_classes
     wanted = min(2 * n_classes, max(n_classes + 1, labels.n_labeled // 5))
+    wanted = PER_CLASS * n_classes if is_ridge else wanted
     return int(np.clip(wanted, 1, max(len(labels) + n_classes - 2, 1)))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelfold import ManifoldClassifier
+from labelfold import CCDR, ManifoldClassifier
 from labelfold.cli.methods import dimension_to_choose, scikit_learn_errors
 from labelfold.cli.options import MethodOptions
 from labelfold.cli.reports import listed
@@ -36,7 +36,10 @@ def make_classifier(
         return estimator
     parameter = dimension_to_choose(method, options)
     if parameter is not None:
-        n_components = ManifoldClassifier().make_embedder(PartialLabels.from_y(y)).n_components
+        # Three coordinates per class, for a ridge head, are many for some of the other methods.
+        is_ccdr = issubclass(method.estimator, CCDR)
+        classifier = ManifoldClassifier(head=head if is_ccdr else "linear")
+        n_components = classifier.make_embedder(PartialLabels.from_y(y)).n_components
         if parameter == "n_components" and not method.declaration.uses_graph:
             n_components = min(n_components, *X.shape)  # such an embedding is linear
         estimator.set_params(**{parameter: n_components})

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from labelfold.plotting import EmbeddingDisplay
     from labelfold.tables import Table
 
-HEADS = ("linear", "knn")
+HEADS = ("ridge", "linear", "knn")
 LOW = 0.5  # confidences below it are counted
 
 
@@ -62,8 +62,9 @@ def classify(
         typer.Option(
             "--head",
             metavar="|".join(HEADS),
-            help="Classifier on the embedding: least squares (linear, the default), or the 3 "
-            "nearest labeled rows (knn), for classes that form several clusters.",
+            help="Classifier on the embedding: least squares with an automatic penalty (ridge, the "
+            "default) or without (linear), or the 3 nearest labeled rows (knn), for classes that "
+            "form several clusters.",
         ),
     ] = None,
     new: Annotated[

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from labelfold.evaluate import Comparison
     from labelfold.methods import Method
 
-HEADS = ("knn", "linear")
+HEADS = ("knn", "ridge", "linear")
 
 
 @command

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 # Options for parameters that --set does not take.
 OWN_OPTIONS = {"random_state": "--seed", "n_jobs": "--jobs", "verbose": "-v"}
-# Parameters that have a better value for tables with few labels than the paper's.
-BETTER = {"laplacian": {"penalty": "auto"}}
 # What --set reads a text as, in the order in which it is tried: a title, and a function that raises
 # an error if it cannot be read.
 READERS: dict[str, tuple[str, Callable[[str], Any]]] = {
@@ -151,7 +149,7 @@ def make_estimator(method: Method, options: MethodOptions, *, verbose: bool = Fa
         chosen[parameter] = read_value(text, types[parameter], option)
     common = {"random_state": options.seed, "n_jobs": options.jobs, "verbose": int(verbose)}
     chosen |= {key: value for key, value in common.items() if key in types}
-    return estimator.set_params(**{**BETTER.get(name, {}), **chosen})
+    return estimator.set_params(**chosen)
 
 
 @contextmanager

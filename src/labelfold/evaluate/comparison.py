@@ -72,7 +72,7 @@ def compare(
         step, is set to each of ``dims``. None takes every declared embedder that is quick (see
         :mod:`labelfold.methods`) and scikit-learn's PCA, LDA, Isomap and LLE, the last two with 12
         neighbors.
-    head : {"linear", "knn"} or classifier, default="knn"
+    head : {"ridge", "linear", "knn"} or classifier, default="knn"
         Classifies in every embedding, as for :class:`ManifoldClassifier`.
     dims : sequence of int, default=(2,)
         Dimensions of the embeddings.

@@ -64,7 +64,8 @@ def find_least_rank(
     ----------
     model : IsometricSeparationMap
         Parameters of the maps, such as ``tol`` and ``margin``; the search sets ``rank`` and
-        ``n_components``. It is not fitted itself.
+        ``n_components``, and ``label_weight=None``, since soft labels would give way instead. It
+        is not fitted itself.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Rows.
     y : array-like of shape (n_samples,)
@@ -91,7 +92,7 @@ def find_least_rank(
     >>> from labelfold.datasets import make_swiss_roll
     >>> from labelfold.semidefinite import find_least_rank
     >>> X, y, _ = make_swiss_roll(100, n_classes=2, n_bands=2, random_state=0)
-    >>> model = IsometricSeparationMap(margin=0.01, objective="none", random_state=0)
+    >>> model = IsometricSeparationMap(margin=0.01, random_state=0)
     >>> find_least_rank(model, X, y).rank
     3
     """
@@ -137,7 +138,8 @@ def _best_of_starts(
     if higher is not None:
         inits.append(higher.gram_factor_[:, :rank])
     for init in inits:
-        one = clone(model).set_params(rank=rank, n_components=1, init=init, verbose=0)
+        one = clone(model).set_params(rank=rank, n_components=1, label_weight=None)
+        one.set_params(init=init, verbose=0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", InfeasibleMapWarning)  # see trials
             maps.append(one.fit(X, y, graph=graph))

@@ -16,7 +16,7 @@ from labelfold.graph import NeighborGraph
 from labelfold.labels import PartialLabels
 from labelfold.labels.score_classifier import ScoreClassifierMixin
 from labelfold.labels.transduction import nearest_distributions, transduce
-from labelfold.methods import Declaration, declare
+from labelfold.methods import Declaration, PublishedMixin, declare
 from labelfold.progress import Progress
 from labelfold.semidefinite.separation import Separation, SeparationCertificate
 from labelfold.semidefinite.separation_starts import choose_start, geodesic_start, ridge_start
@@ -50,15 +50,9 @@ NORMALS = ("axes", "anchors")
         reorders=False,
         only_in_fit=("gram_factor_", "decision_values_", "label_distributions_", "transduction_"),
         examples=(
-            {"objective": "none", "max_iter": 40},
-            {
-                "n_components": 1,
-                "objective": "none",
-                "normals": "anchors",
-                "label_weight": 1.0,
-                "rank": 5,
-                "max_iter": 40,
-            },
+            {"max_iter": 40},
+            {"label_weight": None, "max_iter": 40},
+            {"n_components": 1, "normals": "anchors", "rank": 5, "max_iter": 40},
         ),
         failed_checks=dict.fromkeys(
             (f"check_estimator_sparse_{kind}" for kind in ("tag", "array", "matrix")),
@@ -66,7 +60,7 @@ NORMALS = ("axes", "anchors")
         ),
     )
 )
-class IsometricSeparationMap(ScoreClassifierMixin, Unfolder):
+class IsometricSeparationMap(PublishedMixin, ScoreClassifierMixin, Unfolder):
     """Isometric separation map: neighbors keep distances, hyperplanes separate the classes.
 
     Parameters
@@ -78,17 +72,18 @@ class IsometricSeparationMap(ScoreClassifierMixin, Unfolder):
         Distance that labeled rows keep from the hyperplane, in mean edge lengths. Below half the
         shortest edge between classes distances can be kept exactly. With 0 labels may lie on the
         hyperplane, which counts as the wrong side.
-    objective : {"variance", "furthest", "none"}, default="variance"
+    objective : {"variance", "furthest", "none"}, default="none"
         What is made large, as in :class:`MaximumVarianceUnfolding` and
-        :class:`FurthestNeighborUnfolding`; "none" takes any map that keeps distances.
+        :class:`FurthestNeighborUnfolding`; "none" takes any map that keeps distances, which is
+        faster and classifies better, but unfolds nothing.
     normals : {"axes", "anchors"} or array-like of int, default="axes"
         "axes" separates the classes by coordinate axes; their position is free. "anchors" is the
         paper's form: a labeled row of the class is the normal and the mean of all rows lies on
         the hyperplane; the one deepest inside is taken. Row numbers, one per normal, name anchors.
-    label_weight : float, default=None
-        None keeps every label on its side. A number makes labels soft, for noisy ones: it is the
-        cost of a labeled row per length it falls short of the margin, in units of the usual tension
-        of an edge; a label against which the distances pull harder gives way.
+    label_weight : float, default=1.0
+        The cost of a labeled row per length it falls short of the margin, in units of the usual
+        tension of an edge; a label against which the distances pull harder, such as a wrong one,
+        gives way. None keeps every label on its side.
     n_neighbors : int, default=5
         Neighbors of every point; a distance is kept if either point is a neighbor of the other.
     metric : str or callable, default="euclidean"
@@ -165,6 +160,10 @@ class IsometricSeparationMap(ScoreClassifierMixin, Unfolder):
     neighbors and ``y_ic R[i, c] >= margin`` for labeled rows, with y_ic = 1 inside class c and
     -1 outside.
 
+    The paper's settings, ``objective="variance"`` and ``label_weight=None``, are those of
+    ``IsometricSeparationMap.as_published()``. The defaults err less on unlabeled rows
+    (``benchmarks/results/classifier_defaults.md``).
+
     Deviation: the paper's eq. 5 has ``y_i K[A, i] >= 0`` for a row A. An objective that does not
     change when the map is shifted lets r_A = 0 satisfy all of these, which separates nothing. With
     ``normals="anchors"`` K is centered, which removes that freedom but makes the hyperplane pass
@@ -200,6 +199,7 @@ class IsometricSeparationMap(ScoreClassifierMixin, Unfolder):
     True
     """
 
+    _published: ClassVar = {"objective": "variance", "label_weight": None}
     _inits: ClassVar[tuple[str, ...]] = ("auto", "geodesic", "ridge", "random")
     _init_from_rows: ClassVar[str] = "ridge"
 
@@ -210,9 +210,9 @@ class IsometricSeparationMap(ScoreClassifierMixin, Unfolder):
         n_components: int | str = 2,
         *,
         margin: float = 0.3,
-        objective: str = "variance",
+        objective: str = "none",
         normals: Any = "axes",
-        label_weight: float | None = None,
+        label_weight: float | None = 1.0,
         n_neighbors: int = 5,
         metric: Any = "euclidean",
         rank: int | str = "auto",

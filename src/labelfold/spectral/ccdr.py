@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelfold.checks import check_real, check_rows
 from labelfold.exceptions import FewNeighborsWarning, InputError
-from labelfold.extend.nystrom import extend_by_degree
+from labelfold.extend.nystrom import extend_by_degree, extend_unnormalized
 from labelfold.graph import IntrinsicDimension, NeighborGraph
 from labelfold.graph.adjacency import SparseAdjacency, with_class_nodes
 from labelfold.labels import PartialLabels
@@ -215,6 +215,27 @@ class CCDR(EigenmapEmbedder):
             self.eigenvalues_,
             anchors=self.class_centers_[codes[labeled]],
             anchor_weights=np.full(len(labeled), class_weight),
+        )
+        return coordinates
+
+    def coordinates_without_label(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return where training rows would lie without their own label, eq. 19 with c = 0.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n_rows,)
+            Row numbers.
+
+        Returns
+        -------
+        coordinates : ndarray of shape (n_rows, n_components)
+            Given by neighbors in the graph; for an unlabeled row those of ``embedding_``, unless
+            an eigenvalue is near 1.
+        """
+        coordinates, weights = self.embedding_[rows], self.graph_.adjacency[rows]
+        linked = np.flatnonzero(np.diff(weights.indptr))  # a class node may be the only neighbor
+        coordinates[linked] = extend_unnormalized(
+            weights[linked], np.ones(len(linked)), self.embedding_, self.eigenvalues_
         )
         return coordinates
 
