@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,16 +15,14 @@ from numpy.typing import NDArray
 from labelfold.exceptions import InputError
 from labelfold.graph.point_space import LARGEST_ENTRY
 from labelfold.tables import frames
-from labelfold.tables.choice import ID_NAMES, ColumnName, Loaded, Request
-from labelfold.tables.class_labels import read_label_array, read_label_texts, read_label_values
-from labelfold.tables.delimited import read_cells
-from labelfold.tables.formats import Matrix, name_row, read_array, read_matrix, read_table
+from labelfold.tables.columns import ID_NAMES, ColumnName, Loaded, Request, read_labels
+from labelfold.tables.delimited import read_lines
+from labelfold.tables.formats import read_array, read_file
 from labelfold.tables.frames import get_column, import_pyarrow, listed, shown
 from labelfold.tables.source import DEFAULT_MAX_BYTES, STANDARD_INPUT, Source, naming, open_source
 
 __all__ = ["Table", "read"]
 
-MATRICES = ("npy", "npz", "svmlight", "idx")
 VECTORS = "vectors"  # the column that a file of vectors becomes
 
 
@@ -169,17 +167,15 @@ def read(
     if labels is not None and labels_file is not None:
         raise InputError("--labels and --labels-file contradict each other: pass one of them.")
     paths = _all_paths(path)
-    beside = [os.fspath(one) for one in (*paths, labels_file, vectors) if one is not None]
-    if beside.count(STANDARD_INPUT) > 1:
+    if [*paths, labels_file, vectors].count(STANDARD_INPUT) > 1:
         raise InputError("only one file can come from standard input: name the other.")
     request = Request(labels, features, ignore, id_column, header)
     sources = [open_source(one, max_bytes, format) for one in paths]
     origin = sources[0].origin + (f" and {len(sources) - 1} more" if len(sources) > 1 else "")
     try:
-        if all(source.form in MATRICES for source in sources):
-            table = _read_matrices(sources, request, n_features, origin)
-        else:
-            table = _read_tables(sources, request, origin)
+        parts = _read_parts(sources, request, n_features)
+        with naming(origin):
+            table = _join(parts, request, origin)
     except MemoryError as error:
         raise InputError(
             f"{origin}: more than memory holds: take fewer rows, or fewer columns with --features."
@@ -187,193 +183,152 @@ def read(
     if vectors is not None:
         table = _with_vectors(table, open_source(vectors, max_bytes))
     if labels_file is not None:
-        given = _read_labels(open_source(labels_file, max_bytes), table.n_rows)
-        table = replace(table, labels=given)
+        source = open_source(labels_file, max_bytes)
+        with naming(source.origin):
+            table = replace(table, labels=_read_labels_file(source, table.n_rows))
+    if table.labels is not None and len(table.labels) != table.n_rows:
+        raise InputError(
+            f"{labels_file or origin}: {len(table.labels):,} labels for {table.n_rows:,} rows: "
+            "give one label per row."
+        )
     if not table.n_features:
         raise InputError(f"{origin}: no column is left: check --features, --ignore and --labels.")
     return table
 
 
-def _all_paths(path: Any) -> list[Any]:
+def _all_paths(path: Any) -> list[str]:
     """Return the files that are meant, patterns resolved in the order of names."""
-    paths: list[Any] = []
-    for one in [path] if isinstance(path, str | os.PathLike) else path:
-        text = os.fspath(one)
-        is_pattern = any(sign in text for sign in "*?[") and not os.path.exists(text)
-        matching = sorted(glob.glob(text)) if is_pattern else [one]
+    paths: list[str] = []
+    for name in map(os.fspath, [path] if isinstance(path, str | os.PathLike) else path):
+        is_pattern = glob.has_magic(name) and not os.path.exists(name)
+        matching = sorted(glob.glob(name)) if is_pattern else [name]
         if not matching:
-            raise InputError(f"{text}: no file has such a name: check the pattern.")
+            raise InputError(f"{name}: no file has such a name: check the pattern.")
         paths += matching
     if not paths:
         raise InputError("no file is named: name one, or - for standard input.")
     return paths
 
 
-def _read_tables(sources: list[Source], request: Request, origin: str) -> Table:
-    parts = []
+def _read_parts(sources: list[Source], request: Request, n_features: int | None) -> list[Loaded]:
+    """Read files that have the same columns, in any order."""
+    parts: list[Loaded] = []
     for source in sources:
         with naming(source.origin):
-            part = read_table(source, request)
-            parts.append(replace(part, table=frames.as_table(part.table)))
-            if not part.table.num_rows:
+            part = read_file(source, request, n_features)
+            if part.choice is not None:
+                part = replace(part, table=frames.as_table(part.table))
+            if not part.table.shape[0]:
                 raise InputError("the table has no rows: expected at least one.")
-            names = [set(one.table.column_names) for one in (parts[0], parts[-1])]
-            if odd := sorted(names[0] ^ names[1]):
+            _refuse_huge(part)
+            parts.append(part)
+            odd = sorted({*parts[0].names} ^ {*part.names})
+            one_kind = {(type(one.table), one.labels is None) for one in (parts[0], part)}
+            if odd or len(one_kind) > 1:
                 raise InputError(
                     f"not the columns of {sources[0].origin} ({listed(map(shown, odd))}): give "
-                    "files with the same columns, or leave some out with --ignore."
+                    "files of one kind with the same columns, or leave some out with --ignore."
                 )
-    origins = [source.origin for source in sources]
-    loaded = parts[0] if len(parts) == 1 else _join(parts, origins)
-    with naming(origin):
-        return _to_table(loaded, request, origin)
+    return parts
 
 
-def _join(parts: list[Loaded], origins: list[str]) -> Loaded:
-    """Return the rows of several files as those of one; columns are matched by name."""
-    pa = import_pyarrow()
-    tables = [part.table.select(parts[0].table.column_names) for part in parts]
-    columns = {}
-    for name in tables[0].column_names:
-        column = [table.select([name]) for table in tables]
-        try:
-            joined = pa.concat_tables(column, promote_options="permissive")
-        except (pa.ArrowInvalid, pa.ArrowTypeError):  # numbers here and text there: all is text
-            if any(pa.types.is_nested(one.schema.types[0]) for one in column):
-                title = f"{', '.join(origins)}: column {shown(name)}"
-                raise InputError(f"{title} holds lists in some files only: correct it.") from None
-            text = pa.schema([(name, pa.string())])
-            joined = pa.concat_tables([one.cast(text) for one in column])
-        columns[name] = joined.column(0)
-    ends = np.cumsum([table.num_rows for table in tables])
-
-    def place(row: int) -> str:
-        number = int(np.searchsorted(ends, row, side="right"))
-        before = 0 if number == 0 else int(ends[number - 1])
-        return f"{origins[number]}, {parts[number].place(row - before)}"
-
-    is_text = any(part.is_text for part in parts)
-    note = " ".join(dict.fromkeys(part.note for part in parts if part.note))
-    return replace(parts[0], table=pa.table(columns), place=place, is_text=is_text, note=note)
-
-
-def _to_table(loaded: Loaded, request: Request, origin: str) -> Table:
-    """Make labels, row names and features of the columns of a file."""
-    choice, table = loaded.choice, frames.as_table(loaded.table)
-    notes = [loaded.note] if loaded.note else []
-    labels = ids = None
-    if choice.label is not None:
-        with naming(f"column {shown(choice.label)}"):
-            cells = _single_values(table, choice.label)
-            labels = (read_label_texts if loaded.is_text else read_label_values)(cells)
-    features, row_id = list(choice.features), choice.row_id
+def _join(parts: list[Loaded], request: Request, origin: str) -> Table:
+    """Return the rows of all files as one table."""
+    first, tables = parts[0], [part.table for part in parts]
+    labels = None if first.labels is None else np.concatenate([part.labels for part in parts])
+    if first.choice is None:
+        X = tables[0]
+        if len(tables) > 1:
+            X = sp.csr_array(sp.vstack(tables)) if sp.issparse(X) else np.concatenate(tables)
+        return Table(X, labels, None, origin)
+    table = tables[0] if len(tables) == 1 else _concatenate(tables)
+    notes = list(dict.fromkeys(part.note for part in parts if part.note))
+    features, row_id = first.choice.features, first.choice.row_id
     if row_id is None and request.features is None:
         row_id = next((name for name in features if _names_rows(table, name)), None)
-        if row_id is not None:
-            features.remove(row_id)
-            notes.append(f"Rows are named by column {shown(row_id)}.")
-    if row_id is not None:
-        with naming(f"column {shown(row_id)}"):
-            ids = _single_values(table, row_id)
-    table = table.select(features)
-    for name in features:
-        column = get_column(table, name)
-        with naming(f"column {shown(name)}"):
-            if frames.is_vector(column.type):
-                _refuse_huge(frames.to_array(column), loaded.place)
-            elif import_pyarrow().types.is_floating(column.type):
-                _refuse_huge(np.asarray(column), loaded.place)
-    return Table(table, labels, ids, origin, loaded.has_names, tuple(notes))
+        notes += [] if row_id is None else [f"Rows are named by column {shown(row_id)}."]
+    if first.choice.label is not None:
+        with naming(f"column {shown(first.choice.label)}"):
+            labels = read_labels(get_column(table, first.choice.label))
+    ids = None if row_id is None else table.column(row_id).to_pylist()
+    table = table.select([name for name in features if name != row_id])
+    return Table(table, labels, ids, origin, first.has_names, tuple(notes))
 
 
-def _single_values(table: Any, name: str) -> list[Any]:
-    column = get_column(table, name)
-    if import_pyarrow().types.is_nested(column.type):
-        raise InputError("its cells are lists: name a column of single values.")
-    return list(column.to_pylist())
+def _concatenate(tables: list[Any]) -> Any:
+    """Return the rows of several tables as one; columns are matched by name."""
+    pa = import_pyarrow()
+    columns = {}
+    for name in tables[0].column_names:
+        parts = [table.select([name]) for table in tables]
+        kinds = {pa.types.is_nested(part.schema.types[0]) for part in parts}
+        if len(kinds) > 1:
+            raise InputError(f"column {shown(name)} holds lists in some files only: correct it.")
+        try:
+            joined = pa.concat_tables(parts, promote_options="permissive")
+        except (pa.ArrowInvalid, pa.ArrowTypeError):  # numbers here and text there: all is text
+            text = pa.schema([(name, pa.string())])
+            joined = pa.concat_tables([part.cast(text) for part in parts])
+        columns[name] = joined.column(0)
+    return frames.as_table(pa.table(columns))
 
 
 def _names_rows(table: Any, name: str) -> bool:
     """Whether a column is called an id, and its values are all different."""
-    column = get_column(table, name)
+    column = table.column(name)
     if name.strip().lower() not in ID_NAMES or import_pyarrow().types.is_nested(column.type):
         return False
     return not column.null_count and len(column.unique()) == len(column)
 
 
-def _read_matrices(
-    sources: list[Source], request: Request, n_features: int | None, origin: str
-) -> Table:
-    matrices: list[Any] = []
-    given = []
-    for source in sources:
-        with naming(source.origin):
-            X, labels = read_matrix(source, request, n_features)
-            _refuse_huge(X)
-            matrices.append(X)
-            given += [] if labels is None else [labels]
-            if X.shape[1] != matrices[0].shape[1] or len(given) not in (0, len(matrices)):
-                raise InputError(
-                    f"{X.shape[1]:,} columns, and {sources[0].origin} has "
-                    f"{matrices[0].shape[1]:,}, or only one has labels: give files of one kind."
-                )
-    if len(matrices) > 1:
-        is_sparse = any(map(sp.issparse, matrices))
-        X = sp.csr_array(sp.vstack(matrices)) if is_sparse else np.concatenate(matrices)
-    return Table(X, np.concatenate(given) if given else None, None, origin)
-
-
-def _refuse_huge(values: Matrix, place: Callable[[int], str] = name_row) -> None:
+def _refuse_huge(part: Loaded) -> None:
     """Raise for the first number that is infinite or whose square overflows."""
-    entries: Any = values.data if sp.issparse(values) else values
-    if entries.dtype.kind != "f" or not entries.size:
-        return
-    limit = min(LARGEST_ENTRY, float(np.finfo(entries.dtype).max))
-    # Extremes take no memory, as a mask would; NaN, where all numbers are missing, is not larger.
-    extremes = [abs(reduce(entries, axis=None)) for reduce in (np.fmin.reduce, np.fmax.reduce)]
-    if not max(extremes) > limit:
-        return
-    row, *column = np.argwhere(np.abs(entries) > limit)[0].tolist()
-    value = entries[(row, *column)]
-    if sp.issparse(values):
-        coo: Any = values.tocoo()
-        row, column = int(coo.row[row]), [int(coo.col[row])]
-    where = f"{place(row)}, column {column[0] + 1}" if column else place(row)
-    what, remedy = (
-        ("huge", "rescale the column") if np.isfinite(value) else ("infinite", "correct it")
-    )
-    raise InputError(f"{where}: {what} value {value:.3g}: {remedy}, or leave the row out.")
+    for name in [None] if part.choice is None else part.choice.features:
+        values: Any = part.table if name is None else get_column(part.table, name)
+        if name is not None:
+            is_float = import_pyarrow().types.is_floating(values.type)
+            values = frames.to_array(values) if is_float or frames.is_vector(values.type) else None
+        entries = values.data if hasattr(values, "tocsr") else values
+        if entries is None or entries.dtype.kind != "f" or not entries.size:
+            continue
+        limit = min(LARGEST_ENTRY, float(np.finfo(entries.dtype).max))
+        # Extremes take no memory, as a mask would; NaN, if all are missing, is not larger.
+        low, high = (reduce(entries, axis=None) for reduce in (np.fmin.reduce, np.fmax.reduce))
+        if not max(-low, high) > limit:
+            continue
+        row, column = (int(found[0]) for found in (abs(values) > limit).nonzero())
+        value, title = values[row, column], column + 1 if name is None else shown(name)
+        is_huge = np.isfinite(value)
+        what, remedy = ("huge", "rescale the column") if is_huge else ("infinite", "correct it")
+        raise InputError(
+            f"{part.place(row)}, column {title}: {what} value {value:.3g}: {remedy}, or leave the "
+            "row out."
+        )
 
 
 def _with_vectors(table: Table, source: Source) -> Table:
-    """Return the table with one column more, the vectors of an NPY file."""
+    """Return the table with one column more, the vectors of a file."""
     with naming(source.origin):
-        array = read_array(source) if source.form == "npy" else np.empty(0)
-        if array.ndim != 2 or array.dtype.kind not in "biuf" or len(array) != table.n_rows:
+        part = read_file(source, Request())
+        if not isinstance(part.table, np.ndarray) or len(part.table) != table.n_rows:
             raise InputError(
-                f"{source.form} of shape {array.shape} and dtype {array.dtype}: save a matrix of "
-                f"real numbers with {table.n_rows:,} rows, as many as the table, with numpy.save."
+                f"{part.table.shape[0]:,} rows: save a matrix with {table.n_rows:,} rows, as many "
+                "as the table, with numpy.save."
             )
-        _refuse_huge(array)
+        _refuse_huge(part)
     if table.feature_names is None or VECTORS in table.feature_names:
         raise InputError(f"--vectors needs a table without a column {VECTORS!r}: leave one out.")
-    column = frames.to_column(array)
+    column = frames.to_column(part.table)
     return replace(table, features=table.features.append_column(VECTORS, column))
 
 
-def _read_labels(source: Source, n_rows: int) -> NDArray[Any]:
+def _read_labels_file(source: Source, n_rows: int) -> NDArray[Any]:
     """Read one label per row from a file of labels."""
-    with naming(source.origin):
-        if source.form in ("npy", "idx"):
-            labels = read_label_array(read_array(source))
-        elif source.form in ("csv", "tsv"):
-            labels = read_label_texts(read_cells(source, n_rows))
-        else:
-            loaded = read_table(source, Request())
-            if len(loaded.table.column_names) != 1:
-                raise InputError(f"{loaded.table.num_columns} columns: a file of labels has one.")
-            cells = _single_values(loaded.table, loaded.table.column_names[0])
-            labels = (read_label_texts if loaded.is_text else read_label_values)(cells)
-        if len(labels) != n_rows:
-            raise InputError(f"{len(labels):,} labels for {n_rows:,} rows: give one per row.")
-    return labels
+    if source.form in ("npy", "idx"):
+        return read_labels(read_array(source))
+    if source.form in ("csv", "tsv"):
+        return read_labels(np.array(read_lines(source, n_rows)))
+    table = read_file(source, Request()).table
+    if table.shape[1] != 1:
+        raise InputError(f"{table.shape[1]} columns: a file of labels has one.")
+    return read_labels(get_column(table, table.column_names[0]))
