@@ -126,9 +126,9 @@ def test_a_defect_of_ours_is_not_taken_for_bad_input(model, monkeypatch):
     places = {
         "source._unpack": ("data.csv.gz", gzip.compress(csv[1])),
         "delimited._find_delimiter": csv,
-        "columns._find": csv,
+        "table._find": csv,
         "frames.to_column": ("data.parquet", stream.getvalue()),
-        "table._join": csv,
+        "reading._read_all": csv,
     }
     for place, (name, content) in places.items():
         with monkeypatch.context() as patch:

@@ -19,9 +19,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from labelfold.exceptions import InputError
-from labelfold.tables.columns import ID_NAMES, MISSING, Loaded, Request, unnamed
 from labelfold.tables.frames import import_pyarrow
 from labelfold.tables.source import CHUNK, Source
+from labelfold.tables.table import ID_NAMES, MISSING, Request, Table, make_table, unnamed
 
 __all__ = ["read_delimited", "read_lines"]
 
@@ -30,7 +30,7 @@ N_SAMPLED = 50  # records
 BLOCK = 2**24  # bytes that are parsed at once; no row may be longer
 
 
-def read_delimited(source: Source, request: Request, *, delimiter: str | None = None) -> Loaded:
+def read_delimited(source: Source, request: Request, *, delimiter: str | None = None) -> Table:
     """Read a CSV or TSV file in UTF-8; labels and row names stay text."""
     pa = import_pyarrow()
     delimiter = delimiter or _find_delimiter(source)
@@ -77,7 +77,7 @@ def read_delimited(source: Source, request: Request, *, delimiter: str | None = 
 
     def place(row: int) -> str:
         lines = (line for line, _ in _records(source, delimiter))
-        return f"line {next(itertools.islice(lines, row + has_names, None)):,}"
+        return f"line {next(itertools.islice(lines, row - 1 + has_names, None)):,}"
 
     notes = ["Numbers have decimal commas."] if point == "," else []
     if (
@@ -86,7 +86,7 @@ def read_delimited(source: Source, request: Request, *, delimiter: str | None = 
         and _find_types([first], point, len(first)).count(pa.string())
     ):
         notes.append("Line 1 was taken for data: pass --header if it names the columns.")
-    return Loaded(table, choice, place, has_names, " ".join(notes))
+    return make_table(table, choice, place=place, has_names=has_names, note=" ".join(notes))
 
 
 def read_lines(source: Source, n_rows: int) -> list[str]:

@@ -21,7 +21,6 @@ from sklearn.datasets import load_svmlight_file
 
 from labelfold.exceptions import InputError
 from labelfold.memory import available_memory
-from labelfold.tables.columns import Loaded, Request, name_row, read_labels, unnamed
 from labelfold.tables.delimited import read_delimited
 from labelfold.tables.frames import (
     as_table,
@@ -32,6 +31,7 @@ from labelfold.tables.frames import (
     stack_vectors,
 )
 from labelfold.tables.source import Source, naming
+from labelfold.tables.table import Request, Table, make_table, to_cells, unnamed
 
 __all__ = ["read_array", "read_file"]
 
@@ -39,7 +39,7 @@ ROWS_AT_ONCE = 4096
 JSON_BLOCK = 2**24  # bytes; no row may be longer than two of them
 
 
-def read_file(source: Source, request: Request, n_features: int | None = None) -> Loaded:
+def read_file(source: Source, request: Request, n_features: int | None = None) -> Table:
     """Read a file of any format.
 
     In an NPZ file `request.labels` may name an array. `n_features` is the number of columns of an
@@ -57,7 +57,7 @@ def read_file(source: Source, request: Request, n_features: int | None = None) -
         while any(import_pyarrow().types.is_struct(kind) for kind in table.schema.types):
             table = table.flatten()
         choice = request.choose(table.column_names)
-        return Loaded(table.select(choice.all()), choice)
+        return make_table(table.select(choice.all()), choice)
     if form == "npz":
         X, labels = _read_npz(source, request)
     elif form == "svmlight":
@@ -72,10 +72,10 @@ def read_file(source: Source, request: Request, n_features: int | None = None) -
     if labels is not None:
         request = replace(request, labels=None)
     if request == Request(header=request.header):
-        return Loaded(X, has_names=False, labels=labels)
+        return make_table(X, labels=labels)
     table = as_table(X).rename_columns([unnamed(column) for column in range(X.shape[1])])
     choice = request.choose(table.column_names, has_names=False)
-    return Loaded(table.select(choice.all()), choice, has_names=False, labels=labels)
+    return make_table(table.select(choice.all()), choice, labels, has_names=False)
 
 
 def read_array(source: Source) -> NDArray[Any]:
@@ -106,7 +106,7 @@ def _library_errors() -> Iterator[None]:
         raise InputError(f"damaged or incomplete ({reason}): get or make it again.") from error
 
 
-def _read_parquet(source: Source, request: Request) -> Loaded:
+def _read_parquet(source: Source, request: Request) -> Table:
     """Read a Parquet file one column at a time, which never holds it in memory twice."""
     pa = import_pyarrow()
     import pyarrow.parquet
@@ -132,7 +132,7 @@ def _read_parquet(source: Source, request: Request) -> Loaded:
         else:
             with _library_errors():
                 columns[name] = file.read(columns=[name]).column(0).combine_chunks()
-    return Loaded(pa.table(columns), choice)
+    return make_table(pa.table(columns), choice)
 
 
 def _read_arrow(source: Source) -> Any:
@@ -163,14 +163,14 @@ def _read_json_lines(source: Source) -> Any:
             return pyarrow.json.read_json(source.for_arrow(), options)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, UnicodeDecodeError) as error:
             reason, _, row = " ".join(str(error).split()).partition(" in row ")
-    where = f"{name_row(int(row))}: " if row.isdecimal() else ""
+    where = f"row {int(row) + 1:,}: " if row.isdecimal() else ""
     raise InputError(
         f"{where}not JSON lines ({reason[:200]}): write one object per line, with one type per "
         "column; jq -c '.[]' makes lines of an array."
     )
 
 
-def _read_excel(source: Source, request: Request) -> Loaded:
+def _read_excel(source: Source, request: Request) -> Table:
     """Read the first sheet of a workbook that holds anything, as if it were saved as text."""
     import openpyxl
 
@@ -183,14 +183,14 @@ def _read_excel(source: Source, request: Request) -> Loaded:
     text = io.StringIO(newline="")
     csv.writer(text, delimiter="\t").writerows(sheets[filled[0]])
     saved = Source(source.origin, "tsv", None, text.getvalue().encode())
-    loaded = read_delimited(saved, request, delimiter="\t")
+    table = read_delimited(saved, request, delimiter="\t")
     if len(filled) == 1:
-        return loaded
+        return table
     note = f"Of {len(filled)} sheets the first was read, {shown(filled[0])}."
-    return replace(loaded, note=f"{loaded.note} {note}".strip())
+    return replace(table, notes=(note, *table.notes))
 
 
-def _read_npz(source: Source, request: Request) -> tuple[Any, NDArray[Any] | None]:
+def _read_npz(source: Source, request: Request) -> tuple[Any, Any]:
     """Read arrays X and y, a single two-dimensional array, or a sparse matrix."""
     with _library_errors(), source.open() as stream:
         archive = np.load(stream, allow_pickle=False)
@@ -207,11 +207,11 @@ def _read_npz(source: Source, request: Request) -> tuple[Any, NDArray[Any] | Non
     if len(matrices) != 1:
         raise InputError(f"arrays {listed(arrays)}: name the matrix of rows X, and the labels y.")
     with naming(f"array {name}"):
-        labels = None if given is None else read_labels(given)
+        labels = None if given is None else to_cells(given)
     return arrays[matrices[0]], labels
 
 
-def _read_svmlight(source: Source, n_features: int | None) -> tuple[Any, NDArray[Any]]:
+def _read_svmlight(source: Source, n_features: int | None) -> tuple[Any, Any]:
     """Read an svmlight file; indices count from 1, unless an index 0 occurs."""
     try:
         with source.open() as stream:
@@ -222,4 +222,4 @@ def _read_svmlight(source: Source, n_features: int | None) -> tuple[Any, NDArray
             f"not readable as svmlight ({reason}): a line is a label and pairs index:value with "
             "rising indices, such as '1 3:0.5 7:2'."
         ) from error
-    return sp.csr_array(X), read_labels(values)
+    return sp.csr_array(X), to_cells(values)
