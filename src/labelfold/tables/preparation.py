@@ -146,12 +146,39 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         self : object
             The fitted transformer.
         """
-        self._fit(X, y)
+        self.fit_transform(X, y)
         return self
 
     def fit_transform(self, X: Any, y: ArrayLike | None = None) -> Any:
         """Fit, and return the features of the same table; see :meth:`fit`."""
-        return self._fit(X, y)
+        check_choice("scale", self.scale, METHODS)
+        table = as_table(X)
+        if self.columns is not None:
+            table = select(table, self.columns)
+        self.n_features_in_ = table.num_columns
+        self.__dict__.pop("feature_names_in_", None)
+        if _has_names(X):
+            self.feature_names_in_ = np.array(table.column_names, dtype=object)
+        columns = {name: get_column(table, name) for name in table.column_names}
+        kinds = {name: recognize(name, column) for name, column in columns.items()}
+        self._kinds = {name: kind for name, kind in kinds.items() if kind[0] not in LEFT_OUT}
+        if not self._kinds:
+            some = listed([f"{name!r} is {kind}" for name, (kind, _) in kinds.items()], 4)
+            raise InputError(
+                f"The table of n_samples={table.num_rows} rows has no column to use: "
+                f"{some or 'it has none'}: add columns that differ between rows."
+            )
+        cells = {name: read_cells(columns[name], *kind) for name, kind in self._kinds.items()}
+        blocks = self._fit_blocks(cells)
+        features = [block.encode(cells) for block in blocks]
+        weights = _find_weights(blocks, features)
+        self._blocks = [
+            replace(b, weight=b.weight * w) for b, w in zip(blocks, weights, strict=True)
+        ]
+        copies = [] if y is None else find_label_copies(cells, y)
+        gaps = {name: count_gaps(columns[name], cells[name]) for name in cells}
+        self.report_ = self._report(kinds, gaps, copies)
+        return _beside([w * one for one, w in zip(features, weights, strict=True)])
 
     def transform(self, X: Any) -> Any:
         """Return the features of a table.
@@ -192,36 +219,6 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
         return tags
-
-    def _fit(self, X: Any, y: ArrayLike | None) -> Any:
-        check_choice("scale", self.scale, METHODS)
-        table = as_table(X)
-        if self.columns is not None:
-            table = select(table, self.columns)
-        self.n_features_in_ = table.num_columns
-        self.__dict__.pop("feature_names_in_", None)
-        if _has_names(X):
-            self.feature_names_in_ = np.array(table.column_names, dtype=object)
-        columns = {name: get_column(table, name) for name in table.column_names}
-        kinds = {name: recognize(name, column) for name, column in columns.items()}
-        self._kinds = {name: kind for name, kind in kinds.items() if kind[0] not in LEFT_OUT}
-        if not self._kinds:
-            some = listed([f"{name!r} is {kind}" for name, (kind, _) in kinds.items()], 4)
-            raise InputError(
-                f"The table of n_samples={table.num_rows} rows has no column to use: "
-                f"{some or 'it has none'}: add columns that differ between rows."
-            )
-        cells = {name: read_cells(columns[name], *kind) for name, kind in self._kinds.items()}
-        blocks = self._fit_blocks(cells)
-        features = [block.encode(cells) for block in blocks]
-        weights = _find_weights(blocks, features)
-        self._blocks = [
-            replace(b, weight=b.weight * w) for b, w in zip(blocks, weights, strict=True)
-        ]
-        copies = [] if y is None else find_label_copies(cells, y)
-        gaps = {name: count_gaps(columns[name], cells[name]) for name in cells}
-        self.report_ = self._report(kinds, gaps, copies)
-        return _beside([w * one for one, w in zip(features, weights, strict=True)])
 
     def _fit_blocks(self, cells: Mapping[str, NDArray[Any]]) -> list[Block]:
         """Fit encoders of all numbers, of which are missing, of all texts, and of each column."""

@@ -60,7 +60,7 @@ class Source:
     origin: str
     form: str
     path: str | None
-    content: bytes = b""
+    content: bytes | bytearray = b""
 
     def open(self) -> IO[bytes]:
         """Return a seekable stream at the first byte."""
@@ -100,7 +100,7 @@ def open_source(
         if packing is None and os.path.isfile(name):  # a pipe can be read only once
             return Source(origin, form or _find_format(head, name), name)
         content = _unpack(stream, packing, max_bytes)
-        return Source(origin, form or _find_format(content[:4096], name), None, content)
+        return Source(origin, form or _find_format(bytes(content[:4096]), name), None, content)
 
 
 def format_of_name(name: str) -> str | None:
@@ -138,19 +138,17 @@ def _open_stream(name: str) -> Any:
     return nullcontext(stream if hasattr(stream, "peek") else io.BufferedReader(stream))
 
 
-def _unpack(stream: Any, packing: str | None, max_bytes: int) -> bytes:
+def _unpack(stream: Any, packing: str | None, max_bytes: int) -> bytearray:
     """Read a stream to its end, but not beyond a limit: a small file can unpack to a huge one."""
     pa = import_pyarrow()
     if packing is not None:
         stream = pa.CompressedInputStream(pa.PythonFile(stream, "r"), packing)
-    limit = min(max_bytes, available_memory() // 2)  # joining chunks needs memory twice
-    chunks: list[bytes] = []
-    n_bytes = 0
+    limit = min(max_bytes, available_memory() // 2)  # a growing array may be copied
+    content = bytearray()
     try:
         while chunk := stream.read(CHUNK):
-            chunks.append(chunk)
-            n_bytes += len(chunk)
-            if n_bytes > limit:
+            content += chunk
+            if len(content) > limit:
                 raise InputError(
                     f"more than the limit of {limit:,} bytes: unpack it to disk, or raise "
                     "--max-bytes if memory allows."
@@ -160,4 +158,4 @@ def _unpack(stream: Any, packing: str | None, max_bytes: int) -> bytes:
             raise
         title = f"a damaged or incomplete {packing} file ({error})"
         raise InputError(f"{title}: get or make it again.") from error
-    return b"".join(chunks)
+    return content
