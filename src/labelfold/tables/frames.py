@@ -100,7 +100,8 @@ def stack_vectors(name: str, pieces: Iterable[Any], n_rows: int) -> Any:
     for piece in pieces:
         lengths = np.asarray(pc.fill_null(pc.list_value_length(piece), -1))
         is_given = lengths >= 0
-        numbers = piece.drop_null().flatten().to_numpy(zero_copy_only=False)
+        given = piece.drop_null() if piece.null_count else piece
+        numbers = given.flatten().to_numpy(zero_copy_only=False)
         if length < 0 and is_given.any():
             length, dtype = int(lengths[is_given][0]), np.result_type(numbers.dtype, np.float32)
             rows = np.full((n_rows, length), np.nan, dtype=dtype)
@@ -109,8 +110,8 @@ def stack_vectors(name: str, pieces: Iterable[Any], n_rows: int) -> Any:
                 f"row {start + row + 1:,}, column {shown(name)}: a vector of {lengths[row]} "
                 f"numbers after vectors of {length}: give all vectors the same length."
             )
-        given = numbers.reshape(is_given.sum(), rows.shape[1])
-        rows[start : start + len(piece)][is_given] = given
+        where = is_given if piece.null_count else slice(None)
+        rows[start : start + len(piece)][where] = numbers.reshape(len(given), rows.shape[1])
         start += len(piece)
     return to_column(rows)
 
