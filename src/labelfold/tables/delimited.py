@@ -92,7 +92,7 @@ def read_delimited(source: Source, request: Request, *, delimiter: str | None = 
 def read_lines(source: Source, n_rows: int) -> list[str]:
     """Return the cells of a text file of one column; a blank line is an empty cell.
 
-    If there is one line more than rows, and the first is no number and does not occur again, it is
+    If there is one line more than rows, and the first is not a number and does not occur again, it is
     a header.
     """
     cells = []

@@ -118,7 +118,7 @@ def _read_parquet(source: Source, request: Request) -> Table:
     if needed > available_memory():
         raise InputError(f"{needed:,} bytes unpacked, more than are free: take fewer rows.")
 
-    def pieces(name: str) -> Iterator[Any]:
+    def chunks(name: str) -> Iterator[Any]:
         batches = file.iter_batches(ROWS_AT_ONCE, columns=[name])
         for _ in range(0, meta.num_rows, ROWS_AT_ONCE):
             with _library_errors():
@@ -128,7 +128,7 @@ def _read_parquet(source: Source, request: Request) -> Table:
     choice, columns = request.choose(schema.names), {}
     for name in choice.all():
         if is_vector(schema.field(name).type):
-            columns[name] = stack_vectors(name, pieces(name), meta.num_rows)
+            columns[name] = stack_vectors(name, chunks(name), meta.num_rows)
         else:
             with _library_errors():
                 columns[name] = file.read(columns=[name]).column(0).combine_chunks()

@@ -92,15 +92,15 @@ def is_vector(kind: Any) -> bool:
     )
 
 
-def stack_vectors(name: str, pieces: Iterable[Any], n_rows: int) -> Any:
-    """Return a column of vectors in one chunk from pieces, which are read one after the other."""
+def stack_vectors(name: str, chunks: Iterable[Any], n_rows: int) -> Any:
+    """Return a column of vectors in one chunk from chunks, which are read one after the other."""
     import pyarrow.compute as pc
 
     rows, start, length = np.empty((n_rows, 0), dtype=np.float32), 0, -1
-    for piece in pieces:
-        lengths = np.asarray(pc.fill_null(pc.list_value_length(piece), -1))
+    for chunk in chunks:
+        lengths = np.asarray(pc.fill_null(pc.list_value_length(chunk), -1))
         is_given = lengths >= 0
-        given = piece.drop_null() if piece.null_count else piece
+        given = chunk.drop_null() if chunk.null_count else chunk
         numbers = given.flatten().to_numpy(zero_copy_only=False)
         if length < 0 and is_given.any():
             length, dtype = int(lengths[is_given][0]), np.result_type(numbers.dtype, np.float32)
@@ -110,9 +110,9 @@ def stack_vectors(name: str, pieces: Iterable[Any], n_rows: int) -> Any:
                 f"row {start + row + 1:,}, column {shown(name)}: a vector of {lengths[row]} "
                 f"numbers after vectors of {length}: give all vectors the same length."
             )
-        where = is_given if piece.null_count else slice(None)
-        rows[start : start + len(piece)][where] = numbers.reshape(len(given), rows.shape[1])
-        start += len(piece)
+        where = is_given if chunk.null_count else slice(None)
+        rows[start : start + len(chunk)][where] = numbers.reshape(len(given), rows.shape[1])
+        start += len(chunk)
     return to_column(rows)
 
 

@@ -46,7 +46,7 @@ MAGIC = {
     rb"(?s)PK.*\.npy": "npz",
     rb"PK": "excel",
 }
-# For text without a name that tells, such as standard input.
+# For text whose name gives no format, such as standard input.
 TEXT_STARTS = {rb"\s*\[?\{": "jsonl", rb"\s*\S+([ \t]+\d+:\S+)+[ \t]*\r?(\n|#|$)": "svmlight"}
 
 
