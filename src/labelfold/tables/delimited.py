@@ -80,20 +80,17 @@ def read_delimited(source: Source, request: Request, *, delimiter: str | None = 
         return f"line {next(itertools.islice(lines, row - 1 + has_names, None)):,}"
 
     notes = ["Numbers have decimal commas."] if point == "," else []
-    if (
-        not has_names
-        and request.header is None
-        and _find_types([first], point, len(first)).count(pa.string())
-    ):
-        notes.append("Line 1 was taken for data: pass --header if it names the columns.")
+    if not has_names and request.header is None:
+        if pa.string() in _find_types([first], point, len(first)):
+            notes.append("Line 1 was taken for data: pass --header if it names the columns.")
     return make_table(table, choice, place=place, has_names=has_names, note=" ".join(notes))
 
 
 def read_lines(source: Source, n_rows: int) -> list[str]:
     """Return the cells of a text file of one column; a blank line is an empty cell.
 
-    If there is one line more than rows, and the first is not a number and does not occur again, it is
-    a header.
+    If there is one line more than rows, the first is a header if it is text and does not occur
+    again, as a label would.
     """
     cells = []
     for line, row in _records(source, ",", blank_lines=True):
