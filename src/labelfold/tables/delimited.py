@@ -80,9 +80,9 @@ def read_delimited(source: Source, request: Request, *, delimiter: str | None = 
         return f"line {next(itertools.islice(lines, row - 1 + has_names, None)):,}"
 
     notes = ["Numbers have decimal commas."] if point == "," else []
-    if not has_names and request.header is None:
-        if pa.string() in _find_types([first], point, len(first)):
-            notes.append("Line 1 was taken for data: pass --header if it names the columns.")
+    is_guess = not has_names and request.header is None
+    if is_guess and pa.string() in _find_types([first], point, len(first)):
+        notes.append("Line 1 was taken for data: pass --header if it names the columns.")
     return make_table(table, choice, place=place, has_names=has_names, note=" ".join(notes))
 
 
