@@ -88,7 +88,8 @@ def read_array(source: Source) -> NDArray[Any]:
         n_dimensions = stream.read(4)[3]
         shape = np.frombuffer(stream.read(4 * n_dimensions), dtype=">u4").tolist()
         values = np.frombuffer(stream.read(), dtype=np.uint8)
-        return values.reshape(shape).reshape(shape[0], -1)
+        values = values.reshape(shape)
+        return values.reshape(len(values), -1) if values.ndim > 1 else values
 
 
 @contextmanager
