@@ -125,10 +125,10 @@ def test_a_defect_of_ours_is_not_taken_for_bad_input(model, monkeypatch):
     csv = ("data.csv", as_bytes(lines_of(9)))
     places = {
         "source._unpack": ("data.csv.gz", gzip.compress(csv[1])),
-        "delimited.find_layout": csv,
-        "choice._find": csv,
-        "frames.find_vector_length": ("data.parquet", stream.getvalue()),
-        "table._to_table": csv,
+        "delimited._find_delimiter": csv,
+        "table._find": csv,
+        "frames.to_column": ("data.parquet", stream.getvalue()),
+        "reading._read_all": csv,
     }
     for place, (name, content) in places.items():
         with monkeypatch.context() as patch:

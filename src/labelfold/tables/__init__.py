@@ -3,8 +3,9 @@
 from labelfold.tables.column_report import ColumnReport
 from labelfold.tables.frames import as_table
 from labelfold.tables.preparation import TablePreparation, make_preparation
+from labelfold.tables.reading import read
 from labelfold.tables.scaling import AutoScaler
-from labelfold.tables.table import Table, read
+from labelfold.tables.table import Table
 
 __all__ = [
     "AutoScaler",

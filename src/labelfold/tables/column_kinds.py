@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 import warnings
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from labelfold.tables.frames import import_pyarrow, is_vector, to_array
 
-__all__ = ["LEFT_OUT", "Cells", "read_cells", "recognize"]
+__all__ = ["LEFT_OUT", "count_gaps", "read_cells", "recognize"]
 
 # Kinds that give no features, with the reason.
 LEFT_OUT = {
@@ -33,21 +33,8 @@ NAMES_ROWS = re.compile(r"(^|[\W_])(id|ids|uuid|guid|key|index|rowid)$|[a-z]I[dD
 CODE = re.compile(r"0\d")  # begins a postal code, say: digits that are not a number
 # What people write for a missing number or date, in small letters.
 NOTHING = ("", "-", "--", "?", ".", "n/a", "na", "nan", "nil", "none", "null", "missing", "unknown")
-
-
-@dataclass(frozen=True)
-class Cells:
-    """Cells of a column, read as its kind; missing numbers and days are NaN, missing text is ""."""
-
-    values: Any
-    n_missing: int = 0
-    n_unreadable: int = 0
-
-    @property
-    def are_readable(self) -> bool:
-        """Whether nearly all cells that are filled in hold the kind."""
-        n_filled = len(self.values) - self.n_missing
-        return n_filled > 0 and n_filled - self.n_unreadable >= READABLE * n_filled
+DAYS = {"year": 365.2425, "week": 7.0, "day": 1.0}  # that a cycle takes
+DATE_PARTS = ("days", *(f"{cycle}_{way}" for cycle in DAYS for way in ("cos", "sin")), "missing")
 
 
 def recognize(name: str, column: Any) -> tuple[str, str]:
@@ -56,52 +43,62 @@ def recognize(name: str, column: Any) -> tuple[str, str]:
     Kinds are "number", "yes/no", "date", "category", "many categories", "text", "vector" and the
     keys of ``LEFT_OUT``.
     """
-    import pyarrow.compute as pc
-
     types = import_pyarrow().types
-    kind = column.type
     if column.null_count == len(column):
         return "empty", ""
-    if is_vector(kind):
-        rows = to_array(column)
-        low, high = np.fmin.reduce(rows, axis=0), np.fmax.reduce(rows, axis=0)
-        if np.isnan(low).all():
-            return "empty", ""
-        return ("vector" if (low < high).any() else "constant"), ""
-    if types.is_nested(kind) or types.is_binary(kind) or types.is_large_binary(kind):
+    if is_vector(column.type):
+        low, high = (one.reduce(to_array(column), axis=0) for one in (np.fmin, np.fmax))
+        return (
+            "empty" if np.isnan(low).all() else "vector" if (low < high).any() else "constant"
+        ), ""
+    if types.is_nested(column.type) or types.is_binary(column.type):
         return "unknown", ""
-    if _is_text(kind):
+    if _is_text(column.type):
         return _recognize_text(name, column)
-    bare = column.cast("int64") if types.is_duration(kind) else column
-    low, high = pc.min_max(bare).as_py().values()
+    is_date = types.is_date(column.type) or types.is_timestamp(column.type)
+    numbers = read_cells(column, "date" if is_date else "number")[:, 0]
+    low, high = np.fmin.reduce(numbers), np.fmax.reduce(numbers)
     if low == high and not column.null_count:
         return "constant", ""
-    if types.is_integer(kind) and pc.count_distinct(column, mode="all").as_py() == len(column):
+    if types.is_integer(column.type) and not column.null_count:
         counted = low in (0, 1) and high - low + 1 == len(column) >= ENOUGH_ROWS
-        is_id = not column.null_count and (counted or NAMES_ROWS.search(name))
-        return ("id" if is_id else "number"), ""
-    if types.is_date(kind) or types.is_timestamp(kind):
-        return "date", ""
-    return ("yes/no" if types.is_boolean(kind) else "number"), ""
+        if (counted or NAMES_ROWS.search(name)) and len(np.unique(numbers)) == len(numbers):
+            return "id", ""
+    return ("date" if is_date else "yes/no" if types.is_boolean(column.type) else "number"), ""
 
 
-def read_cells(column: Any, kind: str, date_format: str = "") -> Cells:
-    """Read the cells of a column as a kind that :func:`recognize` returned."""
+def read_cells(column: Any, kind: str, date_format: str = "") -> NDArray[Any]:
+    """Read the cells of a column as a kind that :func:`recognize` returned, a row for each.
+
+    Missing numbers are NaN, missing text is "". A date becomes the day and the places within year,
+    week and day on circles.
+    """
     if kind == "vector":
         rows = to_array(column)
-        gaps = ~np.isfinite(rows.sum(axis=1))  # of rows, without a second array of all numbers
-        if not gaps.any():
-            return Cells(rows)
-        n_missing = int(np.isnan(rows[gaps]).all(axis=1).sum())
-        return Cells(np.where(gaps[:, None], np.nan, rows), n_missing, int(gaps.sum()) - n_missing)
-    if kind not in ("number", "date"):
-        text = _to_text(column)
-        return Cells(text, int((text == "").sum()))
-    if _is_text(column.type):
-        return _parse(_to_text(column), kind, date_format)
-    values = (_to_numbers if kind == "number" else _to_days)(column)
-    values = np.where(np.isfinite(values), values, np.nan)
-    return Cells(values, column.null_count, int(np.isnan(values).sum()) - column.null_count)
+        gaps = ~np.isfinite(rows.sum(axis=1))  # without a second array of all numbers
+        return np.where(gaps[:, None], np.nan, rows) if gaps.any() else rows
+    if kind == "number":
+        numbers = _to_numbers(column)
+        return np.where(np.isfinite(numbers), numbers, np.nan)[:, None]
+    if kind == "date":
+        days = _to_days(column, date_format)
+        angles = [2 * np.pi * np.mod(days / length, 1) for length in DAYS.values()]
+        circles = [part for angle in angles for part in (np.cos(angle), np.sin(angle))]
+        return np.column_stack([days, *circles, np.isnan(days)])
+    return _to_text(column)[:, None]
+
+
+def count_gaps(column: Any, cells: NDArray[Any]) -> tuple[int, int]:
+    """Return how many cells of a column are missing, and how many are not of the kind read."""
+    if cells.dtype == object:
+        return int((cells == "").sum()), 0
+    gaps = np.isnan(cells).any(axis=1)
+    n_missing = column.null_count
+    if is_vector(column.type):
+        n_missing = int(gaps.sum())
+    elif _is_text(column.type):
+        n_missing = sum(cell.lower() in NOTHING for cell in _to_text(column)[gaps])
+    return n_missing, int(gaps.sum()) - n_missing
 
 
 def _recognize_text(name: str, column: Any) -> tuple[str, str]:
@@ -111,13 +108,14 @@ def _recognize_text(name: str, column: Any) -> tuple[str, str]:
     if len(distinct) < 2 and len(filled) in (0, len(cells)):
         return ("constant" if distinct else "empty"), ""
     few = "category" if len(distinct) <= MOST_CATEGORIES else "many categories"
-    if import_pyarrow().types.is_dictionary(column.type):
+    pa = import_pyarrow()
+    if pa.types.is_dictionary(column.type):
         return few, ""
     some = filled[:1000]  # enough to see what it is not
     kinds = [] if any(map(CODE.match, some)) else [("number", "")]
     kinds += [("date", one) for one in _guess_date_formats(some[0])]
     for kind in kinds:
-        if all(_parse(one, *kind).are_readable for one in (some, filled)):
+        if all(_is_readable(pa.array(one), *kind) for one in (some, filled)):
             return kind
     n_words = np.mean([len(cell.split()) for cell in some])
     if len(distinct) == len(cells) and n_words == 1:
@@ -127,6 +125,13 @@ def _recognize_text(name: str, column: Any) -> tuple[str, str]:
     if n_words >= FEWEST_WORDS and len(distinct) > min(MOST_CATEGORIES, len(cells) / 2):
         return "text", ""
     return few, ""
+
+
+def _is_readable(column: Any, kind: str, date_format: str) -> bool:
+    """Whether nearly all cells that are filled in hold the kind."""
+    n_missing, n_unreadable = count_gaps(column, read_cells(column, kind, date_format))
+    n_filled = len(column) - n_missing
+    return n_filled > 0 and n_filled - n_unreadable >= READABLE * n_filled
 
 
 def _guess_date_formats(cell: str) -> list[str]:
@@ -141,51 +146,40 @@ def _guess_date_formats(cell: str) -> list[str]:
     return list(dict.fromkeys(guess for guess in guesses if guess))
 
 
-def _parse(text: Any, kind: str, date_format: str) -> Cells:
-    """Read text as numbers, or as dates of a format."""
-    import pandas as pd
-
-    cells = pd.Series(text, dtype=object)
-    if kind == "number":
-        values = pd.to_numeric(cells, errors="coerce").to_numpy(np.float64)
-        values = np.where(np.isfinite(values), values, np.nan)
-    else:
-        how = date_format or "ISO8601"
-        dates = pd.to_datetime(cells, format=how, errors="coerce", utc=True)
-        values = _since_1970(dates.dt.tz_localize(None).to_numpy())
-    failed = text[np.isnan(values)]
-    n_missing = sum(cell.lower() in NOTHING for cell in failed)
-    return Cells(values, n_missing, len(failed) - n_missing)
-
-
-def _since_1970(dates: Any) -> Any:
-    """Return days, NaN where a date is missing."""
-    seconds = dates.astype("datetime64[s]").astype(np.int64)
-    return np.where(np.isnat(dates), np.nan, seconds / 86400)
-
-
 def _is_text(kind: Any) -> bool:
     types = import_pyarrow().types
     return not (types.is_primitive(kind) or types.is_decimal(kind) or types.is_null(kind))
 
 
-def _to_numbers(column: Any) -> Any:
+def _to_numbers(column: Any) -> NDArray[Any]:
     pa = import_pyarrow()
-    if pa.types.is_temporal(column.type):  # times of day and durations
+    if _is_text(column.type):
+        import pandas as pd
+
+        return pd.to_numeric(pd.Series(_to_text(column)), errors="coerce").to_numpy(np.float64)
+    if pa.types.is_temporal(column.type) or pa.types.is_boolean(column.type):
         column = column.cast(pa.int64() if column.type.bit_width == 64 else pa.int32())
-    if pa.types.is_boolean(column.type):
-        column = column.cast(pa.int8())
-    return column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    return np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False))
 
 
-def _to_days(column: Any) -> Any:
+def _to_days(column: Any, date_format: str) -> NDArray[Any]:
+    """Return days since 1970."""
     pa = import_pyarrow()
-    if not pa.types.is_temporal(column.type):
-        return np.full(len(column), np.nan)  # numbers where dates were
-    return _since_1970(column.cast(pa.timestamp("s"), safe=False).to_numpy(zero_copy_only=False))
+    dates = np.full(len(column), "NaT", "datetime64[s]")  # as for numbers where dates were
+    if _is_text(column.type):
+        import pandas as pd
+
+        how = date_format or "ISO8601"
+        texts = pd.Series(_to_text(column))
+        parsed = pd.to_datetime(texts, format=how, errors="coerce", utc=True)
+        dates = parsed.dt.tz_localize(None).to_numpy("datetime64[s]")
+    elif pa.types.is_temporal(column.type):
+        seconds = column.cast(pa.timestamp("s"), safe=False)
+        dates = seconds.to_numpy(zero_copy_only=False).astype("datetime64[s]")
+    return np.where(np.isnat(dates), np.nan, dates.astype(np.int64) / 86400)
 
 
-def _to_text(column: Any) -> Any:
+def _to_text(column: Any) -> NDArray[Any]:
     """Return cells as str without surrounding blanks; "" is missing."""
     import pyarrow.compute as pc
 
@@ -196,4 +190,4 @@ def _to_text(column: Any) -> Any:
         with suppress(pa.ArrowInvalid):  # whole numbers only: 3.0 beside an empty cell is 3
             column = column.cast(pa.int64())
     text = pc.utf8_trim_whitespace(column.cast(pa.large_string()))
-    return text.fill_null("").to_numpy(zero_copy_only=False)
+    return np.asarray(text.fill_null("").to_numpy(zero_copy_only=False))

@@ -108,7 +108,7 @@ def find_label_copies(cells: Mapping[str, Any], y: ArrayLike) -> list[str]:
     codes = labels.codes[rows].tolist()
     copies = []
     for name, column in cells.items():
-        values = column[rows].tolist() if column.ndim == 1 else []
+        values = column[rows, 0].tolist() if column.shape[1] == 1 else []
         is_filled = all(value == value and value != "" for value in values)
         pairs = set(zip(values, codes, strict=False))
         if is_filled and len(pairs) == len(set(values)) == labels.n_classes:

@@ -1,7 +1,6 @@
 """Tables of any library -> one ``pyarrow.Table`` of plain columns.
 
-pandas, polars, pyarrow and arrays each hold cells, missing cells and lists in their own way. Here
-every column becomes a single chunk of a plain type, and lists of numbers of one length become a
+Every column becomes a single chunk of a plain type, and lists of numbers of one length become a
 fixed-size list of floats: a column of vectors, in which NaN stands for a missing vector.
 """
 
@@ -9,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -20,9 +18,8 @@ from sklearn.utils import check_array
 from labelfold.checks import input_errors
 from labelfold.exceptions import InputError
 
-__all__ = ["as_table", "get_column", "is_vector", "select", "to_array", "to_column"]
+__all__ = ["as_table", "get_column", "is_vector", "select", "stack_vectors", "to_array"]
 
-INSTALL = 'pip install "labelfold[app]"'
 LONGEST_SHOWN = 40
 
 
@@ -48,31 +45,24 @@ def as_table(X: Any) -> Any:
         If pyarrow is not installed.
     """
     if sp.issparse(X):
-        raise InputError("X is a sparse matrix, not a table: scale it with AutoScaler.")
+        raise InputError("a sparse matrix has no columns to choose: use AutoScaler, or all of it.")
     pa = import_pyarrow()
-    library = type(X).__module__.partition(".")[0]
     columns: Iterable[Any]
-    if library == "pandas" and hasattr(X, "columns"):
-        names = [str(name) for name in X.columns]
-        series = (X.iloc[:, number] for number in range(X.shape[1]))
-        columns = (
-            _from_objects(one.to_numpy()) if one.dtype == object else pa.Array.from_pandas(one)
-            for one in series
-        )
-    elif library == "polars" and hasattr(X, "columns"):
-        names, columns = list(X.columns), (one.to_arrow() for one in X.get_columns())
-    elif isinstance(X, pa.Table | pa.RecordBatch):
+    if hasattr(X, "to_arrow"):  # polars
+        X = X.to_arrow()
+    if isinstance(X, pa.Table | pa.RecordBatch):
         names, columns = X.schema.names, X.columns
+    elif hasattr(X, "iloc"):  # pandas
+        names = [str(name) for name in X.columns]
+        columns = (_to_arrow(X.iloc[:, number]) for number in range(X.shape[1]))
     else:
         with input_errors():
             matrix = check_array(X, dtype=None, ensure_all_finite=False, input_name="X")
         names = [f"x{number}" for number in range(matrix.shape[1])]
-        columns = (_from_objects(column) for column in matrix.T)
+        columns = (_to_arrow(column) for column in matrix.T)
     repeated = [shown(name) for name, count in Counter(names).items() if count > 1]
     if repeated:
-        raise InputError(
-            f"The table has several columns named {listed(repeated)}: give each its own name."
-        )
+        raise InputError(f"several columns are named {listed(repeated)}: give each its own name.")
     return pa.table([_settle(*pair) for pair in zip(names, columns, strict=True)], names=names)
 
 
@@ -88,7 +78,7 @@ def select(table: Any, names: Sequence[str]) -> Any:
 
 
 def get_column(table: Any, name: str) -> Any:
-    """Return a column in one chunk, without a copy if it has one."""
+    """Return a column in one chunk; to combine a single chunk would copy it."""
     column = table.column(name)
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
@@ -102,45 +92,44 @@ def is_vector(kind: Any) -> bool:
     )
 
 
-def find_vector_length(column: Any, name: str, first_row: int = 0, length: int = -1) -> int:
-    """Return the length of all vectors of a column, -1 if there is none.
-
-    `first_row` and `length` are the row at which the column begins and the length before it. A
-    vector of another length is an error that names its row.
-    """
+def stack_vectors(name: str, chunks: Iterable[Any], n_rows: int) -> Any:
+    """Return a column of vectors in one chunk from chunks, which are read one after the other."""
     import pyarrow.compute as pc
 
-    lengths = np.asarray(pc.fill_null(pc.list_value_length(column), -1))
-    present = lengths[lengths >= 0]
-    length = int(present[0]) if length < 0 and len(present) else length
-    for row in np.flatnonzero((lengths >= 0) & (lengths != length))[:1].tolist():
-        raise InputError(
-            f"row {first_row + row + 1:,}, column {shown(name)}: a vector of {lengths[row]} "
-            f"numbers after vectors of {length}: give all vectors the same length."
-        )
-    return length
+    rows, start, length = np.empty((n_rows, 0), dtype=np.float32), 0, -1
+    for chunk in chunks:
+        lengths = np.asarray(pc.fill_null(pc.list_value_length(chunk), -1))
+        is_given = lengths >= 0
+        given = chunk.drop_null() if chunk.null_count else chunk
+        numbers = given.flatten().to_numpy(zero_copy_only=False)
+        if length < 0 and is_given.any():
+            length, dtype = int(lengths[is_given][0]), np.result_type(numbers.dtype, np.float32)
+            rows = np.full((n_rows, length), np.nan, dtype=dtype)
+        for row in np.flatnonzero(is_given & (lengths != length))[:1].tolist():
+            raise InputError(
+                f"row {start + row + 1:,}, column {shown(name)}: a vector of {lengths[row]} "
+                f"numbers after vectors of {length}: give all vectors the same length."
+            )
+        where = is_given if chunk.null_count else slice(None)
+        rows[start : start + len(chunk)][where] = numbers.reshape(len(given), rows.shape[1])
+        start += len(chunk)
+    return to_column(rows)
 
 
 def to_array(column: Any) -> NDArray[Any]:
-    """Return vectors of one length as rows of an array, NaN where one is missing."""
-    numbers = (column.drop_null() if column.null_count else column).flatten()
-    n_present = len(column) - column.null_count
-    present = numbers.to_numpy(zero_copy_only=False).reshape(n_present, -1 if n_present else 0)
-    present = present.astype(np.result_type(present.dtype, np.float32), copy=False)
-    if not column.null_count:
-        return np.asarray(present)
-    result = np.full((len(column), present.shape[1]), np.nan, dtype=present.dtype)
-    result[~np.asarray(column.is_null())] = present
-    return result
+    """Return a column of vectors, or of numbers, as rows of an array that shares its memory."""
+    is_list = import_pyarrow().types.is_fixed_size_list(column.type)
+    numbers = (column.flatten() if is_list else column).to_numpy(zero_copy_only=False)
+    return np.asarray(numbers).reshape(len(column), column.type.list_size if is_list else 1)
 
 
-def to_column(vectors: NDArray[Any]) -> Any:
-    """Return rows of an array as a column of vectors, which shares the memory of the array."""
+def to_column(rows: NDArray[Any]) -> Any:
+    """Return rows of numbers as a column of vectors, which shares the memory of floats."""
     pa = import_pyarrow()
-    if vectors.shape[1] == 0:
-        return pa.nulls(len(vectors))
-    numbers = vectors.astype(np.result_type(vectors.dtype, np.float32), copy=False)
-    return pa.FixedSizeListArray.from_arrays(pa.array(numbers.ravel()), vectors.shape[1])
+    if rows.shape[1] == 0:
+        return pa.nulls(len(rows))
+    rows = rows.astype(np.result_type(rows.dtype, np.float32), copy=False)
+    return pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), rows.shape[1])
 
 
 def shown(text: object) -> str:
@@ -161,40 +150,33 @@ def import_pyarrow() -> Any:
     try:
         import pyarrow
     except ImportError as error:
-        raise ImportError(f"Tables need pyarrow: {INSTALL}") from error
+        raise ImportError('Tables need pyarrow: pip install "labelfold[app]"') from error
     return pyarrow
 
 
-def _from_objects(column: Any) -> Any:
-    """Return an array as Arrow: NaN is missing, and cells of mixed types become strings."""
+def _to_arrow(cells: Any) -> Any:
+    """Return a pandas series or an array as Arrow; cells of mixed types become strings."""
     pa = import_pyarrow()
-    if column.dtype != object:
-        return pa.array(column, from_pandas=True)
-    import pandas as pd
+    try:
+        return pa.array(cells, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        import pandas as pd
 
-    cells = [
-        None if no else cell.tolist() if isinstance(cell, np.ndarray) else cell
-        for cell, no in zip(column, pd.isna(column), strict=True)
-    ]
-    # Among numbers, pyarrow takes True for 1 or raises, depending on the order of the cells.
-    booleans = {isinstance(cell, bool | np.bool_) for cell in cells if cell is not None}
-    with suppress(pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
-        if len(booleans) < 2:
-            return pa.array(cells)
-    return pa.array([None if cell is None else str(cell) for cell in cells], type=pa.string())
+        texts = [None if no else str(one) for one, no in zip(cells, pd.isna(cells), strict=True)]
+        return pa.array(texts, type=pa.string())
 
 
 def _settle(name: str, column: Any) -> Any:
     """Return a column in one chunk and of a plain type."""
     pa = import_pyarrow()
-    if isinstance(column, pa.ChunkedArray):  # to combine a single chunk would copy it
-        column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    column = get_column(pa.table({name: column}), name)
     if isinstance(column, pa.ExtensionArray):
         column = column.storage
     if pa.types.is_float16(column.type):  # which pyarrow itself can hardly compute with
-        numbers = column.to_numpy(zero_copy_only=False).astype(np.float32)
-        return pa.array(numbers, from_pandas=True)
-    if is_vector(column.type):
-        find_vector_length(column, name)
-        return to_column(to_array(column))
+        return pa.array(column.to_numpy(zero_copy_only=False).astype(np.float32), from_pandas=True)
+    is_plain = pa.types.is_fixed_size_list(column.type) and not column.null_count
+    if is_vector(column.type) and not (
+        is_plain and column.type.value_type in (pa.float32(), pa.float64())
+    ):
+        return stack_vectors(name, [column], len(column))
     return column

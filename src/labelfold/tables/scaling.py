@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
+    FunctionTransformer,
     Normalizer,
     PowerTransformer,
     QuantileTransformer,
@@ -135,14 +136,12 @@ class AutoScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.method_, self.reason_ = self.method, "as asked"
         if self.method == "auto":
             self.method_, self.reason_ = choose_scaling(X)
-        self._scaler = _make_scaler(self.method_, X)
-        if self._scaler is not None:
-            if self.method_ == "power":
-                self._range = X.min(axis=0), X.max(axis=0)
-                if X.shape[0] > ENOUGH_ROWS:
-                    draw = np.random.default_rng(0)
-                    X = X[draw.choice(X.shape[0], ENOUGH_ROWS, replace=False)]
-            self._scaler.fit(X)
+        if self.method_ == "power":
+            self._range = X.min(axis=0), X.max(axis=0)
+            if X.shape[0] > ENOUGH_ROWS:
+                draw = np.random.default_rng(0)
+                X = X[draw.choice(X.shape[0], ENOUGH_ROWS, replace=False)]
+        self._scaler = _make_scaler(self.method_, X).fit(X)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -160,8 +159,6 @@ class AutoScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = self._check(X, reset=False)
-        if self._scaler is None:
-            return X
         if self.method_ != "power":
             return self._scaler.transform(X)
         inside = np.clip(X, *self._range)  # far outside, the powers would be out of range
@@ -201,20 +198,17 @@ def choose_scaling(X: Any) -> tuple[str, str]:
 
 
 def _make_scaler(method: str, X: Any) -> Any:
-    """Return the scaler of a method, unfitted; None for "none"."""
-    if method == "unit":
-        return Normalizer()
-    if method == "standard":
+    """Return the scaler of a method, unfitted."""
+    n_quantiles = min(MOST_QUANTILES, X.shape[0])
+    return {
+        "none": FunctionTransformer(accept_sparse=True),
+        "unit": Normalizer(),
         # A sparse matrix without its zeros would be dense.
-        return StandardScaler(with_mean=not sp.issparse(X))
-    if method == "quantile":
-        return QuantileTransformer(
-            n_quantiles=min(MOST_QUANTILES, X.shape[0]),
-            output_distribution="normal",
-            random_state=0,
-        )
-    if method == "power":
+        "standard": StandardScaler(with_mean=not sp.issparse(X)),
+        "quantile": QuantileTransformer(
+            n_quantiles=n_quantiles, output_distribution="normal", random_state=0
+        ),
         # Standardized first, since the quartiles of a column may be equal; by quartiles next, since
         # the transform bends numbers above about 1, and outliers would keep all others below.
-        return make_pipeline(StandardScaler(), RobustScaler(), PowerTransformer())
-    return None
+        "power": make_pipeline(StandardScaler(), RobustScaler(), PowerTransformer()),
+    }[method]

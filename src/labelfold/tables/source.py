@@ -1,7 +1,6 @@
 """From a path or standard input to bytes: unpacked, and with the format they are in.
 
-Gzip and zstd are recognized by content. Unpacking stops at a limit, since a small file can unpack
-to a huge one.
+Gzip, zstd and binary formats are recognized by content, text by the ending of the name.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from pathlib import Path, PurePath
 from typing import IO, Any
 
 from labelfold.exceptions import InputError
@@ -25,7 +23,6 @@ __all__ = ["FORMATS", "Source", "format_of_name", "naming", "open_source"]
 STANDARD_INPUT = "-"
 DEFAULT_MAX_BYTES = 8 * 2**30
 CHUNK = 2**22  # bytes unpacked at once
-PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 FORMATS = {
     "csv": (".csv",),
     "tsv": (".tsv", ".tab"),
@@ -36,23 +33,21 @@ FORMATS = {
     "npy": (".npy",),
     "npz": (".npz",),
     "svmlight": (".svm", ".svmlight", ".libsvm"),
-    "idx": (".idx",),
+    "idx": (".idx", "-ubyte"),
 }
 TEXT = ("csv", "tsv", "jsonl", "svmlight")
-IDX_NAME = re.compile(r"idx[1-4](-ubyte)?$")
+# How bytes begin, as regular expressions.
+PACKED = {rb"\x1f\x8b": "gzip", rb"\x28\xb5\x2f\xfd": "zstd"}
 MAGIC = {
-    b"\x93NUMPY": "npy",
-    b"PAR1": "parquet",
-    b"ARROW1": "arrow",
-    b"FEA1": "arrow",
-    b"\xff\xff\xff\xff": "arrow",  # a stream
-    b"\0\0\x08": "idx",
+    rb"\x93NUMPY": "npy",
+    rb"PAR1": "parquet",
+    rb"ARROW1|FEA1|\xff{4}": "arrow",  # the last begins a stream
+    rb"\0\0\x08[\1-\4]": "idx",
+    rb"(?s)PK.*\.npy": "npz",
+    rb"PK": "excel",
 }
-VALUE = rb"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
-SVMLIGHT_LINE = re.compile(
-    rb"(?:%s|[+-]?nan)(?:\s+qid:\d+)?(?:\s+\d{1,9}:%s)*\s*(?:#.*)?|\s*(?:#.*)?" % (VALUE, VALUE),
-    re.DOTALL,
-)
+# For text whose name gives no format, such as standard input.
+TEXT_STARTS = {rb"\s*\[?\{": "jsonl", rb"\s*\S+([ \t]+\d+:\S+)+[ \t]*\r?(\n|#|$)": "svmlight"}
 
 
 @dataclass(frozen=True)
@@ -64,16 +59,16 @@ class Source:
 
     origin: str
     form: str
-    path: Path | None
-    content: bytes = b""
+    path: str | None
+    content: bytes | bytearray = b""
 
     def open(self) -> IO[bytes]:
         """Return a seekable stream at the first byte."""
-        return io.BytesIO(self.content) if self.path is None else self.path.open("rb")
+        return io.BytesIO(self.content) if self.path is None else open(self.path, "rb")
 
     def for_arrow(self) -> Any:
         """Return what pyarrow reads from: a file name, or the bytes."""
-        return str(self.path) if self.path else import_pyarrow().BufferReader(self.content)
+        return self.path or import_pyarrow().BufferReader(self.content)
 
 
 @contextmanager
@@ -90,26 +85,44 @@ def open_source(
 ) -> Source:
     """Find the bytes behind a path, or behind "-" for standard input, and their format.
 
-    The format is `form` if it is given, or decided by the ending of the name (before .gz and .zst),
-    or by the content if that says nothing.
+    The format is `form` if it is given. Otherwise binary formats are recognized by their first
+    bytes, and text by the ending of the name (before .gz and .zst) or how it begins.
     """
-    name = "" if os.fspath(path) == STANDARD_INPUT else str(Path(path))
-    origin = "standard input" if not name else name if name.isprintable() else repr(name)
+    name = os.fspath(path)
+    origin = name if name.isprintable() else repr(name)
+    if form not in (None, *FORMATS):
+        raise InputError(f"--format {form} is unknown: choose from {', '.join(FORMATS)}.")
+    if name == STANDARD_INPUT:
+        name, origin = "", "standard input"
     with naming(origin), _open_stream(name) as stream:
         head = stream.peek(4096)[:4096]
-        if name and Path(name).is_file() and _packing(head) is None:  # a pipe is read only once
-            return Source(origin, _find_format(head, name, form), Path(name))
-        content = _unpack(stream, max_bytes)
-        return Source(origin, _find_format(content[:4096], name, form), None, content)
+        packing = _find(head, PACKED)
+        if packing is None and os.path.isfile(name):  # a pipe can be read only once
+            return Source(origin, form or _find_format(head, name), name)
+        content = _unpack(stream, packing, max_bytes)
+        return Source(origin, form or _find_format(bytes(content[:4096]), name), None, content)
 
 
 def format_of_name(name: str) -> str | None:
     """Return the format that a file name gives, with or without .gz or .zst, or None."""
     plain = name.lower().removesuffix(".gz").removesuffix(".zst")
-    if IDX_NAME.search(plain):
-        return "idx"
-    ending = PurePath(plain).suffix
-    return next((form for form, endings in FORMATS.items() if ending in endings), None)
+    return next((form for form, endings in FORMATS.items() if plain.endswith(endings)), None)
+
+
+def _find_format(head: bytes, name: str) -> str:
+    if not head:
+        raise InputError("the file is empty: expected one line per row.")
+    form = _find(head, MAGIC) or format_of_name(name) or _find(head, TEXT_STARTS) or "csv"
+    if form in TEXT and b"\0" in head:
+        raise InputError(
+            f"binary data instead of {form}: give {', '.join(FORMATS)}, text in UTF-8."
+        )
+    return form
+
+
+def _find(head: bytes, patterns: dict[bytes, str]) -> str | None:
+    """Return what the first of the patterns that the bytes begin with stands for."""
+    return next((what for pattern, what in patterns.items() if re.match(pattern, head)), None)
 
 
 def _open_stream(name: str) -> Any:
@@ -125,62 +138,24 @@ def _open_stream(name: str) -> Any:
     return nullcontext(stream if hasattr(stream, "peek") else io.BufferedReader(stream))
 
 
-def _find_format(head: bytes, name: str, wanted: str | None) -> str:
-    """Return the format; the first bytes must agree with it as to whether it is text."""
-    if wanted is not None and wanted not in FORMATS:
-        raise InputError(f"--format {wanted} is unknown: choose from {', '.join(FORMATS)}.")
-    if not head:
-        raise InputError("the file is empty: expected one line per row.")
-    content = _guess_format(head)
-    form = wanted or format_of_name(name) or content
-    if (form in TEXT) == (content in TEXT) and form in FORMATS:
-        return form
-    holds = "text" if content in TEXT else f"binary data ({content})"
-    advice = f"pass --format {content}, or give" if content in FORMATS else "give"
-    raise InputError(f"{holds} instead of {form}: {advice} {', '.join(FORMATS)}; text in UTF-8.")
-
-
-def _guess_format(head: bytes) -> str:
-    """Return the format that the first bytes look like, "unknown" for other binary data."""
-    for magic, form in MAGIC.items():
-        if head.startswith(magic):
-            return form
-    if head.startswith(b"PK"):
-        return "npz" if b".npy" in head else "excel"
-    if b"\0" in head or _packing(head):
-        return "unknown"
-    first = head.lstrip().split(b"\n", 1)[0]  # the last line may be cut
-    if first.startswith((b"{", b"[{")):
-        return "jsonl"
-    has_pairs = b":" in first.partition(b"#")[0]
-    return "svmlight" if has_pairs and SVMLIGHT_LINE.fullmatch(first) else "csv"
-
-
-def _packing(head: bytes) -> str | None:
-    return next((name for magic, name in PACKED.items() if head.startswith(magic)), None)
-
-
-def _unpack(stream: Any, max_bytes: int) -> bytes:
-    """Read a stream to its end, through gzip or zstd if it is packed."""
+def _unpack(stream: Any, packing: str | None, max_bytes: int) -> bytearray:
+    """Read a stream to its end, but not beyond a limit: a small file can unpack to a huge one."""
     pa = import_pyarrow()
-    packing = _packing(stream.peek(4)[:4])
     if packing is not None:
         stream = pa.CompressedInputStream(pa.PythonFile(stream, "r"), packing)
-    limit = min(max_bytes, available_memory() // 2)  # joining chunks needs memory twice
-    chunks: list[bytes] = []
-    n_bytes = 0
+    limit = min(max_bytes, available_memory() // 2)  # a growing array may be copied
+    content = bytearray()
     try:
         while chunk := stream.read(CHUNK):
-            n_bytes += len(chunk)
-            if n_bytes > limit:
+            content += chunk
+            if len(content) > limit:
                 raise InputError(
                     f"more than the limit of {limit:,} bytes: unpack it to disk, or raise "
                     "--max-bytes if memory allows."
                 )
-            chunks.append(chunk)
     except OSError as error:
         if packing is None:
             raise
         title = f"a damaged or incomplete {packing} file ({error})"
         raise InputError(f"{title}: get or make it again.") from error
-    return b"".join(chunks)
+    return content
