@@ -22,6 +22,7 @@ __all__ = ["find_offsets", "read_class_sizes"]
 Array = NDArray[np.float64]
 
 MOST_ROUNDS = 100
+DIGITS = 9  # of scores, or rounding errors would part equal rows
 ROUNDING = 0.02  # of a size, by which a band is widened: sizes of rows are whole numbers
 
 
@@ -72,7 +73,7 @@ def find_offsets(scores: Array, labels: PartialLabels, bands: Array) -> Array:
     given = np.bincount(labels.codes[labels.mask], minlength=labels.n_classes)
     least = np.maximum(np.floor(bands[:, 0] * (1 - ROUNDING)) - given, 0).astype(int)
     most = np.maximum(np.ceil(bands[:, 1] * (1 + ROUNDING)) - given, 0).astype(int)
-    free = scores[~labels.mask]
+    free = np.round(scores[~labels.mask], DIGITS)
     offsets = np.zeros(labels.n_classes)
     for _ in range(MOST_ROUNDS if len(free) else 0):
         sizes = np.bincount((free + offsets).argmax(axis=1), minlength=len(offsets))
