@@ -162,7 +162,7 @@ class EigenmapEmbedder(GraphEmbedder):
         """
         coordinates = self._extend(X, distances)
         if codes is None:
-            equal, own = self._values_of_equal(X, distances, self.embedding_)
+            equal, own = self.graph_.values_of_equal(X, distances, self.embedding_)
             coordinates[equal] = own
         return coordinates
 
