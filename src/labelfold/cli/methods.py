@@ -32,6 +32,10 @@ READERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "int": ("a whole number", int),
     "float": ("a number", float),
     "str": ("text", str),
+    "Sequence[str]": (
+        "names separated by commas",
+        lambda text: tuple(part.strip() for part in text.split(",")),
+    ),
 }
 LABELS = {
     "needs": "; needs labels",
@@ -142,7 +146,7 @@ def make_estimator(method: Method, options: MethodOptions, *, verbose: bool = Fa
         if parameter not in settable:
             raise InputError(
                 f"{option}: --method {name} has no parameter {parameter}: choose from "
-                f"{', '.join(settable)}."
+                f"{', '.join(settable)}, or name another --method."
             )
         if parameter in chosen:
             raise InputError(f"{option} sets {parameter} a second time: pass it once.")
