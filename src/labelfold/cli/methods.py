@@ -64,10 +64,14 @@ def classifying() -> dict[str, Method]:
 
 
 def compared() -> dict[str, Method]:
-    """Return methods that embed rows in any number of coordinates."""
-    known = known_methods()
-    embeds = [name for name, one in known.items() if one.declaration.embeds]
-    return {name: known[name] for name in embeds if "n_components" in known[name].parameters}
+    """Return methods that embed rows in any number of coordinates, and other classifiers."""
+
+    def is_wanted(method: Method) -> bool:
+        if method.declaration.embeds:
+            return "n_components" in method.parameters
+        return method.declaration.classifies
+
+    return {name: one for name, one in known_methods().items() if is_wanted(one)}
 
 
 def listing(methods: Callable[[], Mapping[str, Method]]) -> type[TyperCommand]:
