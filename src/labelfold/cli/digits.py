@@ -212,8 +212,8 @@ def _draw_panel(
     )
     is_wrong = labels != experiment.y
     view = view_classes(panel.embedding, given, len(np.unique(experiment.y)))
-    places = view.place(panel.embedding[is_wrong])
-    ax.scatter(*places.T, s=26, marker="x", color="black", linewidths=1.0)
+    x, y = view.place(panel.embedding[is_wrong]).T
+    ax.scatter(x, y, s=26, marker="x", color="black", linewidths=1.0)
     error = np.count_nonzero(is_wrong) / experiment.n_scored
     ax.set_title(f"{title}: {100 * error:.1f} % error", fontsize=18)
     ax.margins(0.05, 0.08)
