@@ -58,9 +58,19 @@ def laplacian_published(rows: SharedRows, labeled: Codes, codes: Codes, n_classe
     return _laplacian(rows, rows.partial(labeled, codes), penalty=0.0)
 
 
+@method("laplacian")
+def laplacian(rows: SharedRows, labeled: Codes, codes: Codes, n_classes: int) -> Codes:
+    """labelfold's LaplacianClassifier without a parameter."""
+    from labelfold import LaplacianClassifier
+
+    basis = rows.model("laplacian", lambda: LaplacianClassifier().build_basis(rows.X, 100))
+    model = LaplacianClassifier().fit(rows.X, rows.partial(labeled, codes), basis=basis)
+    return model.transduction_
+
+
 @method("ccdr")
 def ccdr(rows: SharedRows, labeled: Codes, codes: Codes, n_classes: int) -> Codes:
-    """labelfold's ManifoldClassifier without a parameter: CCDR and a linear head."""
+    """labelfold's ManifoldClassifier without a parameter: CCDR and a ridge head."""
     from labelfold import ManifoldClassifier
 
     y = rows.partial(labeled, codes)

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from labelfold.checks import check_choice, check_rows, seed_from
+from labelfold.classify.class_sizes import find_offsets, read_class_sizes
 from labelfold.classify.kernel_average import KernelAverage
 from labelfold.classify.row_kernels import (
     GRAPH_KERNELS,
@@ -102,9 +103,9 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
         for all.
         Without the last two the result does not depend on a rotation of the rows.
     class_sizes : mapping, "balanced" or None, default=None
-        Known shares of the classes among all rows, from class to share or number of rows;
-        "balanced" for equal ones. Names every row so that the sizes come out right, to within
-        10 %.
+        How many rows each class has, if that is known: from class to its share or number of rows,
+        or to (least, most); "balanced" for equal sizes. Scores are shifted so that the sizes come
+        out right, to 2 %.
     metric : {"auto", "euclidean", "cosine", "precomputed"}, default="auto"
         "auto" is cosine for sparse rows of more than 100 columns, such as word counts, and
         euclidean for all others. "precomputed" takes a sparse matrix of distances to at least 10
@@ -130,6 +131,8 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
         not calibrated.
     decision_values_ : ndarray of shape (n_samples, n_classes)
         The scores of all rows.
+    class_offsets_ : ndarray of shape (n_classes,)
+        What ``class_sizes`` added to the scores; zeros without.
     left_out_values_ : ndarray of shape (n_labeled, n_classes)
         The scores that the other labels give each labeled row, in the order of the rows.
     candidates_ : CandidateTable
@@ -327,6 +330,11 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
         scores = average.scores(kernels, groups)
         self._prior = class_frequencies(labels)
         scores[self.unreached_] = self._prior
+        self.class_offsets_ = np.zeros(labels.n_classes)
+        if self.class_sizes is not None:
+            bands = read_class_sizes(self.class_sizes, labels)
+            self.class_offsets_ = find_offsets(scores, labels, bands)
+            scores += self.class_offsets_
         self._average, self._groups, self._views = average, groups, kernels.views
         self.classes_ = labels.classes
         self.decision_values_ = scores
@@ -348,6 +356,7 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
             groups = self._groups[nearest_points(distances)]
             scores = self._average.scores_at_new(new, groups)
             scores[groups < 0] = self._prior
+            scores += self.class_offsets_
             rows, own = self.graph_.values_of_equal(
                 new.view("rows"), distances, self.decision_values_
             )

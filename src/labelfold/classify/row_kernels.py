@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import euclidean_distances
@@ -50,6 +51,7 @@ SAMPLE_SIZE = 1000  # of the rows among which the median distance is measured
 ENTRIES_AT_ONCE = 2**23  # of a Gaussian kernel
 
 
+@stored
 @dataclass(frozen=True)
 class GraphKernel:
     """A kernel on the neighbor graph of the rows, or of their first principal components."""
@@ -61,6 +63,7 @@ class GraphKernel:
     neighbors_of: str = ""  # the kernel whose search serves this one too
 
 
+@stored
 @dataclass(frozen=True)
 class FeatureKernel:
     """A linear or Gaussian kernel on one view of the rows."""
@@ -173,7 +176,7 @@ class View:
     @classmethod
     def fit(cls, X: Any, *steps: Any, of_rows: bool = False) -> View:
         """Fit a map that consists of steps to the training rows."""
-        pipeline = make_pipeline(*steps, "passthrough").fit(X)
+        pipeline = make_pipeline(*map(clone, steps), "passthrough").fit(X)
         projects = any(isinstance(step, PCA | TruncatedSVD) for step in steps)
         largest = float(np.max(np.abs(pipeline.transform(X)))) if projects else 0.0
         return cls(pipeline, of_rows, 2.0 ** (np.ceil(np.log2(largest)) - 26) if largest else 0.0)

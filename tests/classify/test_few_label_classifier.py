@@ -1,0 +1,393 @@
+"""FewLabelClassifier against closed forms of its parts, and on what it must not get wrong."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.linalg import eigh
+from sklearn.datasets import load_digits, make_blobs
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.neighbors import KNeighborsTransformer
+
+import labelfold
+from labelfold import FewLabelClassifier, PartialLabels, hide_labels
+from labelfold.classify.class_sizes import find_offsets, read_class_sizes
+from labelfold.classify.row_kernels import GRAPH_KERNELS, NewRows, RowKernels
+from labelfold.datasets import make_swiss_roll
+from labelfold.exceptions import UnreachedPointsWarning
+from labelfold.progress import report_nothing
+
+PLAIN = ("mutual", "shared", "graph-10", "shared-20", "linear", "gaussian")
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def fitted(digits):
+    X, y = digits
+    return FewLabelClassifier().fit(X, hide_labels(y, keep=range(60)))
+
+
+def kernels_of(X, metric="euclidean"):
+    return RowKernels(X, metric, neighbor_search="exact", seed=0, n_jobs=None)
+
+
+def columns_of(kernels, name, labeled):
+    columns = kernels.columns(name, labeled, report_nothing)
+    return columns, columns.at(kernels, np.arange(kernels.n_rows))
+
+
+def error(model, y, labeled):
+    hidden = np.delete(np.arange(len(y)), labeled)
+    return np.mean(model.transduction_[hidden] != y[hidden])
+
+
+# Kernels
+
+
+@pytest.mark.parametrize("name", GRAPH_KERNELS)
+def test_graph_kernel_is_the_sum_over_eigenvectors(name, digits):
+    X = digits[0][:200]
+    kernels = kernels_of(X)
+    _, phi = columns_of(kernels, name, np.arange(20))
+    W = kernels.graph(name, report_nothing).bridged().adjacency.toarray()
+    D = np.diag(W.sum(axis=1))
+    values, vectors = eigh(D - W, D)
+    kept = slice(1, phi.shape[1] + 1)
+    expected = (vectors[:, kept] / values[kept] ** 2) @ vectors[:, kept].T
+    np.testing.assert_allclose(phi @ phi.T, expected, atol=1e-6 * np.abs(expected).max())
+
+
+def test_linear_kernel_weighs_components_by_their_variances():
+    X = np.random.default_rng(0).normal(size=(80, 5)) * [1, 2, 3, 4, 5]
+    _, phi = columns_of(kernels_of(X), "linear", np.arange(9))
+    centered = X - X.mean(axis=0)
+    expected = centered @ np.cov(X.T) @ centered.T
+    K = phi @ phi.T
+    np.testing.assert_allclose(K / K[0, 0], expected / expected[0, 0], atol=1e-6)
+
+
+def test_gaussian_kernel_has_the_median_distance_for_scale():
+    X = np.random.default_rng(0).normal(size=(80, 5))
+    labeled = np.arange(0, 80, 4)
+    _, phi = columns_of(kernels_of(X), "gaussian", labeled)
+    squares = euclidean_distances(X, squared=True)
+    expected = np.exp(-squares / np.median(squares[np.triu_indices(80, 1)]))
+    exact = expected[:, labeled]  # Nystroem is exact between any row and a landmark
+    np.testing.assert_allclose(phi @ phi[labeled].T, exact, atol=1e-6)
+
+
+def test_standardized_kernels_do_not_depend_on_units():
+    X = np.random.default_rng(0).normal(size=(80, 5))
+    for name in ("linear-standardized", "gaussian-standardized"):
+        one = columns_of(kernels_of(X), name, np.arange(9))[1]
+        other = columns_of(kernels_of(X * [1, 10, 1e3, 0.1, 5]), name, np.arange(9))[1]
+        np.testing.assert_allclose(other @ other.T, one @ one.T, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", [*PLAIN, "linear-standardized", "gaussian-standardized"])
+def test_columns_combine_alike_at_training_rows_and_at_rows_beside_them(name, digits):
+    X = digits[0][:400]
+    kernels = kernels_of(X)
+    columns, phi = columns_of(kernels, name, np.arange(40))
+    a = np.random.default_rng(0).normal(size=(phi.shape[1], 2))
+    a /= np.maximum(np.linalg.norm(phi, axis=0), 1e-9)[:, None]
+    scores = columns.combine(kernels, a)
+    np.testing.assert_allclose(scores, phi @ a, atol=1e-10 * np.abs(scores).max())
+    beside = columns.combine_at_new(NewRows(kernels.views, X + 1e-6), a)
+    assert np.corrcoef(beside.ravel(), scores.ravel())[0, 1] > 0.95
+
+
+def test_one_search_serves_mutual_and_shared_neighbors(digits):
+    kernels = kernels_of(digits[0][:300])
+    mutual, shared = (kernels.graph(name, report_nothing) for name in ("mutual", "shared"))
+    assert mutual.index is shared.index
+    assert (mutual.recipe.n_neighbors, shared.recipe.n_neighbors) == (6, 10)
+
+
+# The average
+
+
+def test_weights_follow_from_priors_and_left_out_errors(fitted):
+    table = {one.name: one for one in fitted.candidates_}
+    errors = np.array([one.left_out_error for one in table.values()])
+    assert len(table) == 14
+    has_graph = np.array(
+        ["shared" in name or "mutual" in name or "graph" in name for name in table]
+    )
+    has_feature = np.array(["linear" in name or "gaussian" in name for name in table])
+    prior = np.where(has_feature, np.where(has_graph, 0.3, 0.1), 1.0)
+    expected = prior * np.exp(-60 * errors) / np.sum(prior * np.exp(-60 * errors))
+    weights = [one.weight for one in table.values()]
+    np.testing.assert_allclose(weights, expected, atol=1e-5)
+    assert weights == sorted(weights, reverse=True)
+
+
+def test_scores_are_the_weighted_scores_of_the_candidates(digits):
+    X, y = digits[0][:500], hide_labels(digits[1][:500], keep=range(40))
+    both = FewLabelClassifier(candidates=["shared", "linear"]).fit(X, y)
+    weights = {one.name: one.weight for one in both.candidates_}
+    parts = {name: FewLabelClassifier(candidates=[name]).fit(X, y) for name in ("shared", "linear")}
+    for attribute in ("decision_values_", "left_out_values_"):
+        expected = sum(weights[name] * getattr(parts[name], attribute) for name in parts)
+        np.testing.assert_allclose(getattr(both, attribute), expected, atol=1e-8)
+
+
+def test_sentence_names_weights_and_left_out_labels(fitted, digits):
+    codes = digits[1][:60]
+    counted = np.bincount(codes)[codes] > 1
+    wrong = np.sum((fitted.left_out_values_.argmax(axis=1) != codes) & counted)
+    first = next(iter(fitted.candidates_))
+    text = str(fitted.candidates_)
+    assert text.startswith(f"{first.name} {first.weight:.2f}")
+    assert text.endswith(f"{wrong} of {counted.sum()} left-out labels wrong.")
+    lone = FewLabelClassifier().fit(digits[0][:200], hide_labels(digits[1][:200], keep=range(10)))
+    assert str(lone.candidates_).endswith("no label can be left out.")
+
+
+def test_left_out_scores_foretell_fits_without_the_label(digits):
+    X, y = digits[0][:600], digits[1][:600]
+    model = FewLabelClassifier(candidates=PLAIN).fit(X, hide_labels(y, keep=range(50)))
+    foretold = model.left_out_values_.argmax(axis=1)
+    found = []
+    for i in range(50):
+        model.refit(hide_labels(y, keep=np.delete(np.arange(50), i)))
+        found.append(model.classes_[model.decision_values_[i].argmax()])
+    assert np.mean(foretold == np.array(found)) >= 0.9
+
+
+def test_refit_is_a_fit_with_other_labels(digits):
+    X, y = digits[0][:500], digits[1][:500]
+    one = FewLabelClassifier().fit(X, hide_labels(y, keep=range(30)))
+    one.refit(hide_labels(y, keep=range(80)))
+    other = FewLabelClassifier().fit(X, hide_labels(y, keep=range(80)))
+    np.testing.assert_array_equal(one.decision_values_, other.decision_values_)
+    with pytest.raises(ValueError, match="y has 3 entries but X has 500 rows"):
+        one.refit([0, 1, -1])
+
+
+def test_many_labels_are_fitted_on_all_of_them():
+    X = np.random.default_rng(0).normal(size=(4000, 4))
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    labeled = np.arange(2600)
+    model = FewLabelClassifier().fit(X, hide_labels(y, keep=labeled))
+    assert error(model, y, labeled) < 0.07
+    assert model.left_out_values_.shape == (2600, 2)
+    assert sum(one.weight for one in model.candidates_) == pytest.approx(1)
+
+
+# What it must not get wrong
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_separate_blobs_with_one_label_each(seed):
+    X, y = make_blobs(300, centers=[[0, 0], [9, 0], [0, 9]], random_state=seed)
+    labeled = [int(np.flatnonzero(y == k)[0]) for k in range(3)]
+    model = FewLabelClassifier().fit(X, hide_labels(y, keep=labeled))
+    np.testing.assert_array_equal(model.transduction_, y)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_class_with_a_single_label_is_named(seed, digits):
+    X, y = digits
+    rng = np.random.default_rng(seed)
+    others = rng.choice(np.flatnonzero(y != 8), 49, replace=False)
+    eight = rng.choice(np.flatnonzero(y == 8), 1)
+    model = FewLabelClassifier().fit(X, hide_labels(y, keep=np.concatenate([others, eight])))
+    named = y[model.transduction_ == 8]
+    assert len(named) > 30
+    assert np.mean(named == 8) > 0.6
+
+
+def test_small_class_among_nine_times_as_many_rows(digits):
+    X, y = digits
+    few = np.concatenate([np.flatnonzero(y == 1), np.flatnonzero(y == 7)[:20]])
+    for seed in range(5):
+        labeled = np.random.default_rng(seed).choice(len(few) - 20, 9, replace=False)
+        labeled = np.append(labeled, len(few) - 1 - seed)
+        model = FewLabelClassifier().fit(X[few], hide_labels(y[few], keep=labeled))
+        assert error(model, y[few], labeled) < 0.03
+
+
+def test_rule_that_no_graph_sees_is_learned_from_features():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 30)) * np.linspace(3, 0.2, 30)
+    y = (X[:, -1] / 0.2 + X[:, -2] / 0.3 > 0).astype(int)
+    labeled = np.arange(150)
+    model = FewLabelClassifier().fit(X, hide_labels(y, keep=labeled))
+    assert "standardized" in next(iter(model.candidates_)).name
+    assert error(model, y, labeled) < 0.25
+
+
+# New rows, storage and metrics
+
+
+def test_new_rows_err_as_little_as_rows_of_the_fit(digits):
+    X, y = digits
+    model = FewLabelClassifier().fit(X[:1200], hide_labels(y[:1200], keep=range(100)))
+    own = error(model, y[:1200], np.arange(100))
+    assert 1 - model.score(X[1200:], y[1200:]) < own + 0.03
+    np.testing.assert_array_equal(model.predict(X[100:140]), model.transduction_[100:140])
+
+
+def test_wide_rows_that_are_equal_get_equal_scores():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 300)) + 3 * (np.arange(150) % 3)[:, None]
+    X[100] = X[7]
+    y = hide_labels(np.arange(150) % 3, keep=range(12))
+    model = FewLabelClassifier().fit(X, y)
+    np.testing.assert_allclose(model.decision_values_[100], model.decision_values_[7], atol=1e-12)
+    for some in (slice(None), slice(100, 101), slice(3, 20)):
+        found = model.predict_proba(X[some])
+        np.testing.assert_allclose(found, model.label_distributions_[some], atol=1e-12)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize("n_columns", [40, 150])
+def test_sparse_rows_are_their_dense_copies(metric, n_columns):
+    rng = np.random.default_rng(0)
+    classes = np.arange(200) % 4
+    X = rng.poisson(0.2 + 2 * (np.arange(n_columns) % 4 == classes[:, None])).astype(float)
+    y = hide_labels(classes, keep=range(20))
+    one = FewLabelClassifier(metric=metric, candidates=PLAIN).fit(X, y)
+    other = FewLabelClassifier(metric=metric, candidates=PLAIN).fit(sp.csr_array(X), y)
+    np.testing.assert_allclose(other.decision_values_, one.decision_values_, atol=1e-5)
+    np.testing.assert_allclose(
+        other.predict_proba(sp.csr_array(X[:9] + 1)), one.predict_proba(X[:9] + 1), atol=1e-5
+    )
+
+
+def test_cosine_ignores_the_length_of_rows_and_serves_word_counts():
+    rng = np.random.default_rng(0)
+    classes = np.arange(200) % 4
+    counts = rng.poisson(0.1 + (np.arange(150) % 4 == classes[:, None])).astype(float)
+    y = hide_labels(classes, keep=range(20))
+    longer = counts * rng.integers(1, 9, size=(200, 1))
+    one, other = (FewLabelClassifier().fit(sp.csr_array(X), y) for X in (counts, longer))
+    np.testing.assert_allclose(other.decision_values_, one.decision_values_, atol=1e-5)
+
+
+def test_precomputed_neighbors_are_the_graphs_of_the_rows():
+    X, y, _ = make_swiss_roll(300, n_classes=3, random_state=0)
+    y = hide_labels(y, keep=range(40))
+    finder = KNeighborsTransformer(mode="distance", n_neighbors=20).fit(X)
+    rows = FewLabelClassifier(candidates=["mutual", "shared"], neighbor_search="exact").fit(X, y)
+    given = FewLabelClassifier(metric="precomputed").fit(finder.transform(X), y)
+    assert rows.graph_.statistics.n_connected_components == 1
+    np.testing.assert_allclose(given.decision_values_, rows.decision_values_, atol=1e-6)
+    new = X[:20] + 0.1
+    np.testing.assert_allclose(
+        given.predict_proba(finder.transform(new)), rows.predict_proba(new), atol=1e-5
+    )
+
+
+def test_rows_that_no_label_reaches_get_the_frequencies():
+    X, y = make_blobs(120, centers=[[0, 0], [50, 0], [0, 50]], random_state=0)
+    labeled = np.concatenate([np.flatnonzero(y == 0)[:2], np.flatnonzero(y == 1)[:6]])
+    finder = KNeighborsTransformer(mode="distance", n_neighbors=12).fit(X)
+    with pytest.warns(UnreachedPointsWarning, match="40 of 120 rows"):
+        model = FewLabelClassifier(metric="precomputed").fit(
+            finder.transform(X), hide_labels(y, keep=labeled)
+        )
+    np.testing.assert_array_equal(model.unreached_, np.flatnonzero(y == 2))
+    np.testing.assert_array_equal(model.transduction_[y < 2], y[y < 2])
+    np.testing.assert_allclose(model.label_distributions_[y == 2], [[0.25, 0.75]] * 40)
+    new = finder.transform([[0.3, 0.1], [50.2, 0.3], [0.1, 50.4]])
+    np.testing.assert_allclose(model.predict_proba(new)[2], [0.25, 0.75])
+    np.testing.assert_array_equal(model.predict(new)[:2], [0, 1])
+
+
+def test_compact_file_predicts_and_does_not_refit(fitted, digits, tmp_path):
+    labelfold.save(fitted, tmp_path / "model.skops", compact=True)
+    loaded = labelfold.load(tmp_path / "model.skops")
+    new = digits[0][:30] + 0.5
+    np.testing.assert_array_equal(loaded.predict_proba(new), fitted.predict_proba(new))
+    with pytest.raises(ValueError, match="compact=False"):
+        loaded.refit(hide_labels(digits[1], keep=range(60)))
+
+
+# Class sizes
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_offsets_bring_sizes_into_their_bands(seed):
+    rng = np.random.default_rng(seed)
+    scores = rng.normal([0, 0.5, 1, 1.5], size=(1000, 4))
+    labels = PartialLabels.from_y(hide_labels(np.arange(1000) % 4, keep=range(40)))
+    bands = np.array([[400, 400], [50, 150], [0, 1000], [200, 250]])
+    offsets = find_offsets(scores, labels, bands)
+    classes = np.where(labels.mask, labels.codes, (scores + offsets).argmax(axis=1))
+    sizes = np.bincount(classes, minlength=4)
+    assert np.all((sizes >= 0.98 * bands[:, 0] - 1) & (sizes <= 1.02 * bands[:, 1] + 1))
+
+
+def test_sizes_that_are_right_already_change_nothing(fitted, digits):
+    X, y = digits
+    given = hide_labels(y, keep=range(60))
+    sizes = dict(enumerate(np.bincount(fitted.transduction_).tolist()))
+    model = FewLabelClassifier(class_sizes=sizes).fit(X, given)
+    np.testing.assert_array_equal(model.class_offsets_, np.zeros(10))
+    np.testing.assert_array_equal(model.transduction_, fitted.transduction_)
+
+
+def test_known_sizes_help_where_classes_overlap():
+    plain, known = [], []
+    for seed in range(8):
+        X, y = make_blobs([250, 50], centers=[[0, 0], [2.5, 0]], random_state=seed)
+        labeled = np.random.default_rng(seed).choice(250, 7, replace=False)
+        labeled = np.append(labeled, [np.flatnonzero(y == 1)[k] for k in (0, 1, 2)])
+        given = hide_labels(y, keep=labeled)
+        model = FewLabelClassifier().fit(X, given)
+        plain.append(error(model, y, labeled))
+        model.set_params(class_sizes={0: 5 / 6, 1: 1 / 6}).refit(given)
+        known.append(error(model, y, labeled))
+        assert abs(np.mean(model.transduction_) - 1 / 6) < 0.01
+        near = model.predict(X + 1e-9)
+        assert np.mean(near == model.classes_[model.decision_values_.argmax(axis=1)]) > 0.95
+    assert np.mean(known) < np.mean(plain) - 0.01
+
+
+def test_equal_scores_cannot_be_parted():
+    labels = PartialLabels.from_y([0, 1, *[None] * 58])
+    scores = np.repeat([[1.0, 0], [0.5, 0.2], [0, 1]], 20, axis=0)
+    with pytest.warns(ConvergenceWarning, match="widen the bands"):
+        find_offsets(scores, labels, np.array([[30, 30], [30, 30]]))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ("even", "'even' is unknown: use 'balanced'"),
+        ({0: 0.5}, r"lacks \[1\]"),
+        ({0: 0.3, 1: 0.3, 2: 0.4}, r"has \[2\], of which y has no label"),
+        ({0: 0.2, 1: 0.2}, "the sizes must add up"),
+        ({0: "a", 1: 0.2}, "positive size or to"),
+        ({0: -1, 1: 2}, "positive size or to"),
+        ({0: (0.9, 0.1), 1: 0.5}, "the sizes must add up"),
+    ],
+)
+def test_wrong_sizes_are_refused(sizes, message):
+    labels = PartialLabels.from_y([0, 1, None, None])
+    with pytest.raises(ValueError, match=message):
+        read_class_sizes(sizes, labels)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"candidates": "shared"}, "must be a list of names"),
+        ({"candidates": ["shared", "spectral"]}, "must be a list of names"),
+        ({"candidates": []}, "must be a list of names"),
+        ({"metric": "manhattan"}, "metric='manhattan' is unknown"),
+        ({"neighbor_search": "fast"}, "neighbor_search='fast' is unknown"),
+        ({"metric": "precomputed", "candidates": ["linear"]}, "name one of"),
+    ],
+)
+def test_wrong_parameters_are_refused(parameters, message):
+    X = euclidean_distances(np.random.default_rng(0).normal(size=(30, 2)))
+    with pytest.raises(ValueError, match=message):
+        FewLabelClassifier(**parameters).fit(X, hide_labels(np.arange(30) % 2, keep=range(6)))
