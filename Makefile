@@ -19,7 +19,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{ printf "make %-16s %s\n", $$1, $$2 }'
 
-demo: $(VENV)/.runtime  ## maps of the digits with 50 labels, as a picture in demo-output/
+demo: $(VENV)/.runtime  ## labels and maps of the digits from 50 labels, as a picture in demo-output/
 	$(BIN)/labelfold demo --out demo-output
 
 test: lint $(VENV)/.test  ## style, words, types, import order, then every test and doctest

@@ -13,7 +13,10 @@ STEPS = [
     (
         ["Do you want labels only,", "without an embedding?"],
         "yes",
-        [("LaplacianClassifier", "")],
+        [
+            ("FewLabelClassifier", "nothing to tune"),
+            ("LaplacianClassifier", "one graph, with parameters"),
+        ],
         "no",
     ),
     (

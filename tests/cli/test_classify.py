@@ -13,7 +13,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 import labelfold
-from labelfold import CCDR, LaplacianClassifier, ManifoldClassifier, TransductiveSearchCV
+from labelfold import (
+    CCDR,
+    FewLabelClassifier,
+    LaplacianClassifier,
+    ManifoldClassifier,
+    TransductiveSearchCV,
+)
 from labelfold.evaluate import LabeledKFold
 from labelfold.intervals import wilson_interval
 
@@ -21,6 +27,7 @@ N_ROWS, N_NEW = 300, 40
 X, NEW = PIXELS[:N_ROWS], PIXELS[N_ROWS : N_ROWS + N_NEW]
 LABELS = some_labels(N_ROWS)
 NEW_FRAME = pd.DataFrame(NEW, columns=NAMES)
+VARIES = np.ptp(X, axis=0) > 0  # the preparation drops pixels that are constant in the fit
 
 
 def run(*arguments, **options):
@@ -77,7 +84,7 @@ def test_labels_are_those_of_the_library(finished, digits):
     own = rows[:N_ROWS]
     assert {row["file"] for row in own} == {str(digits)}
     assert [int(row["row"]) for row in own] == list(range(1, N_ROWS + 1))
-    check_rows(own, LaplacianClassifier(random_state=0).fit(X, LABELS))
+    check_rows(own, FewLabelClassifier(random_state=0).fit(X[:, VARIES], LABELS))
     for row in np.flatnonzero(LABELS != None):  # noqa: E711
         assert int(rows[row]["label"]) == DIGITS[row]
 
@@ -88,12 +95,11 @@ def test_new_rows_are_those_of_predict(finished, new):
     assert [(row["file"], int(row["row"])) for row in rows] == [
         (str(new), number) for number in range(1, N_NEW + 1)
     ]
-    varies = np.ptp(X, axis=0) > 0  # the preparation drops pixels that are constant in the fit
-    model = LaplacianClassifier(random_state=0).fit(X[:, varies], LABELS)
-    labels = model.predict(NEW[:, varies]).tolist()
+    model = FewLabelClassifier(random_state=0).fit(X[:, VARIES], LABELS)
+    labels = model.predict(NEW[:, VARIES]).tolist()
     assert [int(row["label"]) for row in rows] == labels
     found = [float(row["confidence"]) for row in rows]
-    np.testing.assert_allclose(found, model.predict_proba(NEW[:, varies]).max(axis=1))
+    np.testing.assert_allclose(found, model.predict_proba(NEW[:, VARIES]).max(axis=1))
     assert {row["given"] for row in rows} == {"False"}
     saved = labelfold.load(folder / "model.skops")
     assert saved.predict(NEW_FRAME).tolist() == labels
@@ -108,8 +114,12 @@ def test_new_rows_are_those_of_predict(finished, new):
         ),
         (["--method", "laplacian", "--set", "penalty=0"], LaplacianClassifier(penalty=0.0)),
         (
-            ["--set", "n_eigenvectors=15", "--set", "penalty=0", "--neighbors", 6],
-            LaplacianClassifier(15, penalty=0.0, n_neighbors=6),
+            ["--method", "laplacian", "--set", "n_eigenvectors=15", "--neighbors", 6],
+            LaplacianClassifier(15, n_neighbors=6),
+        ),
+        (
+            ["--set", "candidates=mutual, shared"],
+            FewLabelClassifier(candidates=["mutual", "shared"]),
         ),
     ],
 )
@@ -155,8 +165,8 @@ def test_the_error_is_that_of_a_search_over_nothing(tmp_path, digits, seed):
     result = run(digits, "--labels", "digit", *options)
     estimate = json.loads(result.stdout)["estimate"]
     cv = LabeledKFold(5, shuffle=True, random_state=seed)
-    model = LaplacianClassifier(random_state=seed)
-    search = TransductiveSearchCV(model, {}, cv=cv).fit(X, LABELS)
+    model = FewLabelClassifier(random_state=seed)
+    search = TransductiveSearchCV(model, {}, cv=cv).fit(X[:, VARIES], LABELS)
     # Every fold has ten of the fifty labels.
     assert estimate["error"] == pytest.approx(1 - search.best_score_)
     assert (estimate["n_hidden"], estimate["n_folds"]) == (50, 5)
@@ -240,13 +250,32 @@ def test_json_has_the_same_facts(tmp_path, digits, new):
     assert (result.exit_code, result.stderr) == (0, "")
     facts = json.loads(result.stdout)
     assert facts["new"] == {"file": str(new), "n_rows": N_NEW}
-    assert (facts["method"], facts["head"], facts["n_components"]) == ("laplacian", None, None)
+    assert (facts["method"], facts["head"], facts["n_components"]) == ("auto", None, None)
     predicted = facts["predicted"]
     assert predicted["n_rows"] == N_ROWS - 50 + N_NEW
     assert sum(one["n_rows"] for one in predicted["classes"]) == predicted["n_rows"]
     assert 0 <= predicted["n_low_confidence"] < predicted["n_rows"]
     assert facts["versions"]["labelfold"] == labelfold.__version__
     assert out.exists()
+
+
+def test_the_weights_of_the_average_are_reported(tmp_path, digits, finished):
+    result = run(digits, "--labels", "digit", "-o", tmp_path / "labels.csv", "--json")
+    facts = json.loads(result.stdout)
+    table = FewLabelClassifier().fit(X[:, VARIES], LABELS).candidates_
+    assert facts["candidates"]["text"] == str(table)
+    assert [row["name"] for row in facts["candidates"]["rows"]] == [one.name for one in table]
+    assert sum(row["weight"] for row in facts["candidates"]["rows"]) == pytest.approx(1)
+    assert facts["certificate"]["ok"]
+    assert f"Candidates by weight: {table}" in " ".join(finished[0].stdout.split())
+
+
+def test_other_methods_report_no_weights(tmp_path, digits):
+    result = run(
+        digits, "--labels", "digit", "-o", tmp_path / "labels.csv", "--method", "laplacian"
+    )
+    assert result.exit_code == 0, result.stderr
+    assert "Candidates" not in result.stdout
 
 
 # Refusals
@@ -261,6 +290,9 @@ def test_json_has_the_same_facts(tmp_path, digits, new):
         (["--method", "laplacian", "--head", "knn"], ["--head needs an embedding"]),
         (["--method", "laplacian", "--dims", 2], ["--dims: --method laplacian has no parameter"]),
         (["--method", "laplacian", "--permutations", 19], ["needs an embedding"]),
+        (["--method", "auto", "--head", "knn"], ["--head needs an embedding"]),
+        (["--neighbors", 5], ["--neighbors: --method auto has no", "or name another --method"]),
+        (["--set", "candidates=mutul"], ["candidates=('mutul',)", "'mutual'"]),
         (["--set", "beta=1"], ["has no parameter beta"]),
         (["--folds", 1], ["--folds 1"]),
         (["--folds", 0, "--permutations", 3], ["--folds of 2 or more, got 0"]),

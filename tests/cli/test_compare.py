@@ -108,7 +108,12 @@ def test_quick_methods_are_compared_by_default_and_all_can_be(digits, monkeypatc
 
     monkeypatch.setattr("labelfold.evaluate.compare", look)
     refused(run(digits, "--labels", "digit"), "enough")
-    known = {name: one for name, one in known_methods().items() if "n_components" in one.parameters}
+    known = {
+        name: one
+        for name, one in known_methods().items()
+        if "n_components" in one.parameters or one.declaration.produces == "classification"
+    }
+    assert "auto" in known
     assert list(seen) == [name for name, one in known.items() if one.declaration.quick]
     assert seen["isomap"].n_neighbors == seen["ccdr"].n_neighbors == 12
     refused(run(digits, "--labels", "digit", "--methods", ",".join(known), "--neighbors", 7))

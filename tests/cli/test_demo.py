@@ -13,6 +13,7 @@ from sklearn.decomposition import PCA
 from sklearn.linear_model import RidgeClassifierCV
 from sklearn.neighbors import KNeighborsClassifier
 
+from labelfold.classify import FewLabelClassifier
 from labelfold.cli.digits import draw_picture, run_experiment
 from labelfold.labels import hide_labels
 from labelfold.plotting.map_view import view_classes
@@ -33,10 +34,17 @@ def finished(tmp_path_factory):
 def test_demo_prints_its_summary_and_writes_two_files(finished):
     result, folder = finished
     assert result.exit_code == 0, result.stderr
-    for word in ("CCDR", "LaplacianEigenmaps", "PCA", "seed 5", "73 of them labeled"):
+    for word in (
+        "FewLabelClassifier",
+        "CCDR",
+        "LaplacianEigenmaps",
+        "PCA",
+        "seed 5",
+        "73 of them labeled",
+    ):
         assert word in result.stdout
     assert str(folder / "demo.png") in result.stdout
-    assert max(map(len, result.stdout.splitlines()[:12])) <= 80
+    assert max(map(len, result.stdout.partition("Picture:")[0].splitlines())) <= 80
     assert sorted(path.name for path in folder.iterdir()) == ["demo.png", "summary.json"]
     assert (folder / "demo.png").read_bytes().startswith(PNG)
 
@@ -49,6 +57,11 @@ def test_errors_are_those_of_a_recomputation(finished):
     labeled[figures["labeled_rows"]] = True
     assert labeled.sum() == figures["n_labeled"] == 73
     assert (~labeled).sum() == figures["n_scored"]
+    model = FewLabelClassifier().fit(X, hide_labels(y, labeled))
+    n_wrong = np.count_nonzero(model.transduction_ != y)
+    assert figures["classifier"]["n_wrong"] == n_wrong
+    assert figures["classifier"]["error"] == n_wrong / figures["n_scored"]
+    assert figures["classifier"]["candidates"] == str(model.candidates_)
     n_components = figures["n_components"]
     points = {
         "CCDR": CCDR(n_components).fit(X, hide_labels(y, labeled)).embedding_,
@@ -76,9 +89,10 @@ def check_errors(row, points, y, labeled):
 
 def test_certificates_are_reported(finished):
     result, folder = finished
-    rows = json.loads((folder / "summary.json").read_text())["embeddings"]
-    assert [row["certificate"] is None for row in rows] == [False, False, True]
-    for row in rows[:2]:
+    figures = json.loads((folder / "summary.json").read_text())
+    rows = [figures["classifier"], *figures["embeddings"]]
+    assert [row["certificate"] is None for row in rows] == [False, False, False, True]
+    for row in rows[:3]:
         assert row["certificate"]["ok"]
         assert row["certificate"]["text"] in " ".join(result.stdout.split())
 
@@ -121,16 +135,19 @@ def experiment():
     return run_experiment(50, 3, lambda title: nullcontext())
 
 
-def test_each_panel_shows_every_point_and_its_error(experiment):
+def test_each_panel_shows_every_point_and_its_errors(experiment):
     figure = draw_picture(experiment)
     assert len(figure.axes) == len(experiment.embeddings) == 3
-    for ax, panel in zip(figure.axes, experiment.embeddings, strict=True):
+    titles = ["FewLabelClassifier", *(panel.method for panel in experiment.embeddings[1:])]
+    n_wrong = [experiment.n_wrong, *(one.n_wrong["ridge"] for one in experiment.embeddings[1:])]
+    for k, (ax, panel) in enumerate(zip(figure.axes, experiment.embeddings, strict=True)):
         layers = [layer for layer in ax.collections if isinstance(layer, PathCollection)]
-        n_drawn = sum(len(layer.get_offsets()) for layer in layers)
+        *points, crosses = (len(layer.get_offsets()) for layer in layers)
         n_centers = 0 if panel.class_centers is None else len(panel.class_centers)
-        assert n_drawn == len(experiment.y) + n_centers
-        error = panel.n_wrong["ridge"] / experiment.n_scored
-        assert ax.get_title() == f"{panel.method}: {100 * error:.1f} % error"
+        assert sum(points) == len(experiment.y) + n_centers
+        assert crosses == n_wrong[k]
+        error = n_wrong[k] / experiment.n_scored
+        assert ax.get_title() == f"{titles[k]}: {100 * error:.1f} % error"
         names = [text.get_text() for text in ax.texts if text.get_text()]
         assert names == [str(digit) for digit in range(10)]
 

@@ -159,7 +159,7 @@ def test_without_an_embedding_ccdr_draws_the_map(tmp_path, flowers, new):
     options = ("--labels", "kind", "--ignore", "name", "--new", new, "-o", out, "--plot", page)
     result = run("classify", flowers, *options)
     assert result.exit_code == 0, result.stderr
-    assert "Classifier: laplacian (LaplacianClassifier)." in result.stdout
+    assert "Classifier: auto (FewLabelClassifier)." in result.stdout
     assert "<title>Map of flowers.csv</title>" in page.read_text(encoding="utf-8")
 
 

@@ -18,7 +18,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.random_projection import GaussianRandomProjection
 
-from labelfold import CCDR, LabeledKFold, LaplacianEigenmaps, ManifoldClassifier, hide_labels
+from labelfold import (
+    CCDR,
+    FewLabelClassifier,
+    LabeledKFold,
+    LaplacianClassifier,
+    LaplacianEigenmaps,
+    ManifoldClassifier,
+    hide_labels,
+)
 from labelfold.evaluate import Comparison, FitRecord, compare, student_interval, wilson_interval
 from labelfold.methods import Declaration
 from labelfold.plotting.comparison_display import ComparisonDisplay
@@ -115,6 +123,41 @@ def test_inductive_scores_are_those_of_cross_validation(blobs):
         for method in (CCDR(2), PCA(2), LinearDiscriminantAnalysis(n_components=2))
     ]
     np.testing.assert_allclose(errors(result), 1 - np.ravel(expected))
+
+
+@pytest.mark.parametrize("protocol", ["transductive", "inductive"])
+def test_classifiers_without_an_embedding_are_scored_once_per_split(blobs, protocol):
+    X, _, y = blobs
+    folds = LabeledKFold(4)
+    methods = {"auto": "auto", "laplacian": LaplacianClassifier(), "PCA": PCA()}
+    result = compare(X, y, methods, dims=(1, 2), protocol=protocol, cv=folds)
+    keys = [("auto", None), ("laplacian", None), ("PCA", 1), ("PCA", 2)]
+    assert [(row.method, row.dimension) for row in result.summary()] == keys
+    expected = []
+    for model in (FewLabelClassifier(), LaplacianClassifier()):
+        for train, test in folds.split(X, y):
+            hidden = hide_labels(y, np.setdiff1d(np.arange(40), test))
+            if protocol == "inductive":
+                predicted = model.fit(X[train], hidden[train]).predict(X[test])
+            else:
+                predicted = model.fit(X, hidden).transduction_[test]
+            expected.append(np.mean(predicted != y[test]))
+    np.testing.assert_allclose(errors(result)[:8], expected)
+    assert [line.split()[:2] for line in str(result).splitlines()[2:4]] == [
+        ["auto", "-"],
+        ["laplacian", "-"],
+    ]
+
+
+def test_classifiers_without_an_embedding_are_level_lines_and_bars(blobs):
+    X, _, y = blobs
+    result = compare(X, y, ["auto", "pca"], dims=(1, 2), cv=2, random_state=0)
+    display = ComparisonDisplay.from_comparison(result, ax=Figure().subplots())
+    assert display.dims == [1, 2]
+    assert display.errors[0].tolist() == [result.summary()[0].error] * 2
+    alone = compare(X, y, ["auto"], cv=2, random_state=0)
+    bars = ComparisonDisplay.from_comparison(alone, ax=Figure().subplots())
+    assert (bars.dims, bars.errors.shape, bars.ax_.get_title()) == ([], (1, 1), "")
 
 
 @pytest.mark.parametrize("protocol", ["transductive", "inductive"])
@@ -294,7 +337,8 @@ def test_default_methods(blobs):
     result = compare(X, y, cv=2, random_state=0)
     assert {row.status for row in result.summary()} == {"ok"}
     names = [row.method for row in result.summary()]
-    assert names == ["ccdr", "eigenmaps", "mfa", "lle", "pca", "lda", "isomap", "locally-linear"]
+    declared = ["ccdr", "eigenmaps", "mfa", "lle", "auto", "laplacian"]
+    assert names == [*declared, "pca", "lda", "isomap", "locally-linear"]
 
 
 def test_table_and_frame(blobs, monkeypatch):
@@ -356,7 +400,7 @@ def test_progress_on_stderr(blobs, capsys):
         ({"methods": [PCA()]}, TypeError, r"The name PCA\(\) of a method must be text"),
         ({"methods": {}}, TypeError, "must be a list of short names"),
         ({"methods": "pca"}, TypeError, "must be a list of short names"),
-        ({"methods": ["pca", "laplacian"]}, ValueError, "Method 'laplacian' is unknown"),
+        ({"methods": ["pca", "umap"]}, ValueError, "Method 'umap' is unknown"),
         ({"methods": {1: PCA()}}, TypeError, "The name 1 of a method must be text"),
         ({"methods": {"PCA": PCA}}, TypeError, "Method 'PCA' is not an embedder"),
         ({"methods": {"x": LogisticRegression()}}, TypeError, "Method 'x' is not an embedder"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -52,8 +52,8 @@ def classify(
         typer.Option(
             "--method",
             metavar="NAME",
-            help="One of the methods listed below. The default is laplacian, or ccdr if --head, "
-            "--dims, --beta or --permutations asks for an embedding.",
+            help="One of the methods listed below. The default is auto, or ccdr if --head, --dims, "
+            "--beta or --permutations asks for an embedding.",
             show_default=False,
         ),
     ] = None,
@@ -102,9 +102,10 @@ def classify(
     """Label the unlabeled rows of a data file.
 
     Columns may hold numbers, categories, dates, text and vectors, and cells may be empty. The
-    default method fits the labels with functions that are smooth on the neighbor graph; the others
-    compute an embedding and fit a simple classifier, the --head, on it. The error is estimated by
-    hiding labels, fold by fold, and counting how often the prediction for them is wrong.
+    default method, auto, has nothing to tune: it averages graphs of neighbors and features by how
+    well they predict left-out labels. laplacian takes one graph; the others compute an embedding
+    and fit a simple classifier, the --head, on it. The error is estimated by hiding labels, fold by
+    fold, and counting how often the prediction for them is wrong.
 
     The result has one line per row: its name (id) or number (row, starting at 1); its label, given
     or predicted; the confidence, which is the probability of that label (not calibrated); and
@@ -118,7 +119,7 @@ def classify(
       labelfold classify flowers.csv --labels kind --new more.csv -o labels.csv
     """
     needs_embedding = (head, permutations, options.dims, options.beta)
-    method = method or ("ccdr" if any(needs_embedding) else "laplacian")
+    method = method or ("ccdr" if any(needs_embedding) else "auto")
     chosen = find_method(method, classifying())
     embeds = chosen.declaration.embeds
     check_options(method, embeds=embeds, head=head, permutations=permutations, folds=folds)
@@ -169,6 +170,7 @@ def classify(
         "scale": options.scale,
         "n_components": fitted.embedding_.shape[1] if embeds else None,
         **reports.estimator_facts(getattr(fitted, "embedder_", fitted)),
+        "candidates": candidate_facts(fitted),
         "estimate": estimate,
         "permutations": baseline,
         "predicted": prediction_facts(answers),
@@ -266,6 +268,19 @@ def as_display(
     )
 
 
+def candidate_facts(fitted: Any) -> dict[str, Any] | None:
+    """What an average of several regressions considered; None for other classifiers."""
+    table = getattr(fitted, "candidates_", None)
+    if table is None:
+        return None
+    return {
+        "text": str(table),
+        "n_wrong": table.n_wrong,
+        "n_left_out": table.n_left_out,
+        "rows": [asdict(one) for one in table],
+    }
+
+
 def prediction_facts(answers: dict[str, Any]) -> dict[str, Any]:
     """Counts and confidences of the predicted labels."""
     import numpy as np
@@ -305,10 +320,16 @@ def describe(facts: dict[str, Any], *, show_columns: bool = False) -> str:
         reports.describe_files(facts["files"]),
         [
             f"Classifier: {facts['method']} ({facts['estimator']}){kind}.",
+            *describe_candidates(facts["candidates"]),
             *reports.describe_solve(facts),
             *reports.describe_end(facts),
         ],
     )
+
+
+def describe_candidates(facts: dict[str, Any] | None) -> list[str]:
+    """The weights of an average as a line, if there is one."""
+    return [] if facts is None else [f"Candidates by weight: {facts['text']}"]
 
 
 def describe_estimate(facts: dict[str, Any]) -> str:

@@ -96,8 +96,9 @@ def compare(
 
     The labeled rows are split into folds. In each fold the labels are hidden, every method embeds
     all rows with the labels that are left, the same simple classifier (--head) is fitted on the
-    embedding, and its errors on the hidden labels are counted. Unlabeled rows take part in the
-    embeddings and are never scored. A method that fails is listed with the reason.
+    embedding, and its errors on the hidden labels are counted. auto and laplacian label the rows
+    themselves, without --dims and --head. Unlabeled rows take part in every fit and are never
+    scored. A method that fails is listed with the reason.
 
     The methods have their default parameters: the table shows where to start, not which method is
     best after tuning. Every embedding is computed once per fold, dimension and method.

@@ -1,12 +1,14 @@
-"""Three embeddings of scikit-learn's digits with few labels, the errors of simple heads, and maps.
+"""Labels for all of scikit-learn's digits from few, and three embeddings, with errors and maps.
 
-All embeddings have the same number of coordinates; other parameters are the defaults. Two heads are
-fitted on the coordinates of labeled rows: least squares on the classes (CCDR-MC V.A) with a ridge
-penalty chosen on the labeled rows, and the label of the nearest labeled row. They are scored on the
-unlabeled rows only, whose true labels no method sees.
+The labels are those of FewLabelClassifier. All embeddings have the same number of coordinates;
+other parameters are the defaults. Two heads are fitted on the coordinates of labeled rows: least
+squares on the classes (CCDR-MC V.A) with a ridge penalty chosen on the labeled rows, and the label
+of the nearest labeled row. Everything is scored on the unlabeled rows only, whose true labels no
+method sees.
 
-In the maps, unlabeled points are small and pale in the color of their true class, because a reader
-can judge a map only by where these points are.
+The first panel shows the labels of FewLabelClassifier on the map of CCDR, the others those of the
+ridge head on their own maps. Unlabeled points are small, in the color of their predicted class;
+wrong ones have a cross.
 """
 
 from __future__ import annotations
@@ -24,10 +26,12 @@ from sklearn.decomposition import PCA
 from sklearn.linear_model import RidgeClassifierCV
 from sklearn.neighbors import KNeighborsClassifier
 
+from labelfold.classify import FewLabelClassifier
 from labelfold.evaluate import draw_labeled
 from labelfold.graph import NeighborGraph
 from labelfold.labels import hide_labels
 from labelfold.plotting import EmbeddingDisplay
+from labelfold.plotting.map_view import view_classes
 from labelfold.spectral import CCDR, LaplacianEigenmaps
 
 if TYPE_CHECKING:
@@ -38,10 +42,11 @@ if TYPE_CHECKING:
 N_COMPONENTS = 20
 CAPTION = (
     "Large points: the {n_labeled} labels given. Small points: the other {n_scored:,} digits, in "
-    "the color of their true class, which no method saw.\n"
-    "Stars: class centers. Each embedding has {n_components} coordinates, drawn in the plane where "
-    "the {n_labeled} labeled points come closest to the spokes of their classes.\n"
-    "Errors: a ridge classifier in all coordinates, on unlabeled digits only."
+    "the color of their predicted class. Crosses: wrong predictions.\n"
+    "Left: labels of FewLabelClassifier, on the map of CCDR; stars are class centers. The others: "
+    "labels of a ridge classifier on {n_components} coordinates.\n"
+    "Maps: the plane in which the {n_labeled} labeled points come closest to the spokes of their "
+    "classes."
 )
 
 
@@ -55,17 +60,20 @@ class DigitsEmbedding:
     class_centers: NDArray[Any] | None
     certificate: Any
     seconds: float
+    predicted: dict[str, NDArray[Any]]  # classes of the unlabeled rows, by head
     n_wrong: dict[str, int]
 
 
 @dataclass(frozen=True)
 class DigitsExperiment:
-    """The digits, the labels given, and the embeddings computed with them."""
+    """The digits, the labels given, the classifier, and the embeddings computed with them."""
 
     y: NDArray[Any]
     is_labeled: NDArray[np.bool_]
     seed: int
     n_neighbors: int
+    classifier: FewLabelClassifier
+    classifier_seconds: float
     graph_seconds: float
     embeddings: list[DigitsEmbedding]
     n_wrong_on_pixels: dict[str, int]
@@ -80,15 +88,24 @@ class DigitsExperiment:
         """Number of unlabeled rows, on which errors are counted."""
         return len(self.y) - self.n_labeled
 
+    @property
+    def n_wrong(self) -> int:
+        """Number of unlabeled rows that the classifier labels wrongly."""
+        return int(np.count_nonzero(self.classifier.transduction_ != self.y))
+
 
 def run_experiment(
     n_labels: int, seed: int, step: Callable[[str], AbstractContextManager[None]]
 ) -> DigitsExperiment:
-    """Draw labels, compute embeddings and score them; `step` shows progress."""
+    """Draw labels, label and embed all rows, and score the result; `step` shows progress."""
     X, y = load_digits(return_X_y=True)
     is_labeled = np.zeros(len(y), dtype=bool)
     is_labeled[draw_labeled(y, n_labels, random_state=seed)] = True
     y_given = hide_labels(y, is_labeled)
+    start = time.perf_counter()
+    with step("FewLabelClassifier"):
+        classifier = FewLabelClassifier().fit(X, y_given)
+    classifier_seconds = time.perf_counter() - start
     ccdr, eigenmaps, pca = CCDR(N_COMPONENTS), LaplacianEigenmaps(N_COMPONENTS), PCA(N_COMPONENTS)
     start = time.perf_counter()
     with step("neighbor graph"):
@@ -104,6 +121,8 @@ def run_experiment(
         start, name = time.perf_counter(), type(method).__name__
         with step(name):
             embedding = method.fit_transform(X, **given)
+        seconds = time.perf_counter() - start
+        predicted = predict_by_heads(embedding, y, is_labeled)
         embeddings.append(
             DigitsEmbedding(
                 method=name,
@@ -111,8 +130,9 @@ def run_experiment(
                 embedding=embedding,
                 class_centers=getattr(method, "class_centers_", None),
                 certificate=getattr(method, "certificate_", None),
-                seconds=time.perf_counter() - start,
-                n_wrong=count_wrong(embedding, y, is_labeled),
+                seconds=seconds,
+                predicted=predicted,
+                n_wrong=count_wrong(predicted, y[~is_labeled]),
             )
         )
     return DigitsExperiment(
@@ -120,35 +140,46 @@ def run_experiment(
         is_labeled=is_labeled,
         seed=seed,
         n_neighbors=ccdr.n_neighbors,
+        classifier=classifier,
+        classifier_seconds=classifier_seconds,
         graph_seconds=graph_seconds,
         embeddings=embeddings,
-        n_wrong_on_pixels=count_wrong(X, y, is_labeled),
+        n_wrong_on_pixels=count_wrong(predict_by_heads(X, y, is_labeled), y[~is_labeled]),
     )
 
 
-def count_wrong(
+def predict_by_heads(
     points: NDArray[Any], y: NDArray[Any], is_labeled: NDArray[np.bool_]
-) -> dict[str, int]:
-    """Fit each head on the labeled rows; count the unlabeled rows it gets wrong."""
+) -> dict[str, NDArray[Any]]:
+    """Fit each head on the labeled rows; return its classes of the unlabeled rows."""
     # In units of the variance, because the scales of embeddings differ from 0.01 to 10.
     penalties = points.var(axis=0).mean() * np.logspace(-4, 4, 17)
     heads = {"ridge": RidgeClassifierCV(penalties), "nearest label": KNeighborsClassifier(1)}
-    counts = {}
-    for name, head in heads.items():
-        predicted = head.fit(points[is_labeled], y[is_labeled]).predict(points[~is_labeled])
-        counts[name] = int(np.count_nonzero(predicted != y[~is_labeled]))
-    return counts
+    return {
+        name: head.fit(points[is_labeled], y[is_labeled]).predict(points[~is_labeled])
+        for name, head in heads.items()
+    }
+
+
+def count_wrong(predicted: dict[str, NDArray[Any]], truth: NDArray[Any]) -> dict[str, int]:
+    """Return how many classes each head gets wrong."""
+    return {name: int(np.count_nonzero(found != truth)) for name, found in predicted.items()}
 
 
 def draw_picture(experiment: DigitsExperiment) -> Figure:
-    """Draw the maps of all embeddings side by side, in the same frame."""
+    """Draw labels and maps side by side, in the same frame."""
     # Not pyplot: a command has no window and must not depend on the user's backend.
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(15.0, 6.2), dpi=100, layout="constrained")
     axes = figure.subplots(1, len(experiment.embeddings), sharex=True, sharey=True)
-    for ax, panel in zip(axes, experiment.embeddings, strict=True):
-        _draw_panel(ax, panel, experiment)
+    first, *others = experiment.embeddings
+    title = type(experiment.classifier).__name__
+    _draw_panel(axes[0], first, experiment, title, experiment.classifier.transduction_)
+    for ax, panel in zip(axes[1:], others, strict=True):
+        labels = experiment.y.copy()
+        labels[~experiment.is_labeled] = panel.predicted["ridge"]
+        _draw_panel(ax, panel, experiment, panel.method, labels)
     caption = CAPTION.format(
         n_labeled=experiment.n_labeled,
         n_scored=experiment.n_scored,
@@ -158,11 +189,19 @@ def draw_picture(experiment: DigitsExperiment) -> Figure:
     return figure
 
 
-def _draw_panel(ax: Axes, panel: DigitsEmbedding, experiment: DigitsExperiment) -> None:
+def _draw_panel(
+    ax: Axes,
+    panel: DigitsEmbedding,
+    experiment: DigitsExperiment,
+    title: str,
+    labels: NDArray[Any],
+) -> None:
+    """Draw the map of a panel with these labels of all rows; crosses mark wrong ones."""
+    given = hide_labels(experiment.y, experiment.is_labeled)
     EmbeddingDisplay.from_predictions(
         panel.embedding,
-        experiment.y,
-        labels=hide_labels(experiment.y, experiment.is_labeled),
+        labels,
+        labels=given,
         class_centers=panel.class_centers,
         components="classes",
         ax=ax,
@@ -171,7 +210,11 @@ def _draw_panel(ax: Axes, panel: DigitsEmbedding, experiment: DigitsExperiment) 
         predicted_kwargs={"s": 11, "alpha": 0.4},
         text_kwargs={"fontsize": 18},
     )
-    error = panel.n_wrong["ridge"] / experiment.n_scored
-    ax.set_title(f"{panel.method}: {100 * error:.1f} % error", fontsize=18)
+    is_wrong = labels != experiment.y
+    view = view_classes(panel.embedding, given, len(np.unique(experiment.y)))
+    x, y = view.place(panel.embedding[is_wrong]).T
+    ax.scatter(x, y, s=26, marker="x", color="black", linewidths=1.0)
+    error = np.count_nonzero(is_wrong) / experiment.n_scored
+    ax.set_title(f"{title}: {100 * error:.1f} % error", fontsize=18)
     ax.margins(0.05, 0.08)
     ax.set_xlabel("")

@@ -32,6 +32,10 @@ READERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "int": ("a whole number", int),
     "float": ("a number", float),
     "str": ("text", str),
+    "Sequence[str]": (
+        "names separated by commas",
+        lambda text: tuple(part.strip() for part in text.split(",")),
+    ),
 }
 LABELS = {
     "needs": "; needs labels",
@@ -60,10 +64,14 @@ def classifying() -> dict[str, Method]:
 
 
 def compared() -> dict[str, Method]:
-    """Return methods that embed rows in any number of coordinates."""
-    known = known_methods()
-    embeds = [name for name, one in known.items() if one.declaration.embeds]
-    return {name: known[name] for name in embeds if "n_components" in known[name].parameters}
+    """Return methods that embed rows in any number of coordinates, and other classifiers."""
+
+    def is_wanted(method: Method) -> bool:
+        if method.declaration.embeds:
+            return "n_components" in method.parameters
+        return method.declaration.classifies
+
+    return {name: one for name, one in known_methods().items() if is_wanted(one)}
 
 
 def listing(methods: Callable[[], Mapping[str, Method]]) -> type[TyperCommand]:
@@ -142,7 +150,7 @@ def make_estimator(method: Method, options: MethodOptions, *, verbose: bool = Fa
         if parameter not in settable:
             raise InputError(
                 f"{option}: --method {name} has no parameter {parameter}: choose from "
-                f"{', '.join(settable)}."
+                f"{', '.join(settable)}, or name another --method."
             )
         if parameter in chosen:
             raise InputError(f"{option} sets {parameter} a second time: pass it once.")

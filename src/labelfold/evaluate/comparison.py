@@ -1,8 +1,9 @@
-"""Any set of embedders on the same rows, labels and splits, in one table.
+"""Any set of methods on the same rows, labels and splits, in one table.
 
 For every method, dimension and split the labels of one fold are hidden, the rows are embedded, a
 head is fitted on the labels that are left, and its classes of the fold are scored: one record per
-fit, one summary per method and dimension. If a method cannot do something, the table says why.
+fit, one summary per method and dimension. A classifier that computes no embedding has no head and
+no dimension. If a method cannot do something, the table says why.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import product
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,7 @@ from labelfold.exceptions import InputError
 from labelfold.intervals import LEVEL, student_interval, wilson_interval
 from labelfold.labels import PartialLabels
 from labelfold.labels.transduction import class_frequencies
-from labelfold.methods import known_methods
+from labelfold.methods import declaration_of, known_methods
 from labelfold.progress import show_progress
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def compare(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Comparison:
-    """Compare embedders by the error of one head on hidden labels, all on the same splits.
+    """Compare methods by their error on hidden labels, all on the same splits.
 
     Parameters
     ----------
@@ -66,12 +66,13 @@ def compare(
     y : array-like of shape (n_samples,)
         Labels; -1, None, NaN and pandas.NA are unlabeled. Rows without a label are embedded and
         never scored.
-    methods : dict of str to transformer, or sequence of str, default=None
+    methods : dict of str to estimator, or sequence of str, default=None
         Names and embedders, of this library or scikit-learn's, also pipelines; or the short names
         of methods, such as ``["ccdr", "pca"]``. ``n_components``, in a pipeline that of the last
-        step, is set to each of ``dims``. None takes every declared embedder that is quick (see
-        :mod:`labelfold.methods`) and scikit-learn's PCA, LDA, Isomap and LLE, the last two with 12
-        neighbors.
+        step, is set to each of ``dims``. Classifiers of this library that compute no embedding,
+        such as :class:`FewLabelClassifier` ("auto"), are fitted once per split. None takes every
+        declared method that is quick (see :mod:`labelfold.methods`) and scikit-learn's PCA, LDA,
+        Isomap and LLE, the last two with 12 neighbors.
     head : {"ridge", "linear", "knn"} or classifier, default="knn"
         Classifies in every embedding, as for :class:`ManifoldClassifier`.
     dims : sequence of int, default=(2,)
@@ -117,7 +118,8 @@ def compare(
 
     Every method is fitted once per split and dimension: the cost is that of all the fits.
 
-    Times are those of the embedding, without the head. To compare times use one process.
+    Times are those of the embedding, without the head, or of the fit of a classifier. To compare
+    times use one process.
 
     Examples
     --------
@@ -140,7 +142,7 @@ def compare(
     """
     labels = PartialLabels.some_from_y(y)
     check_consistent_length(X, y)
-    embedders = _check_methods(methods)
+    estimators = _check_methods(methods)
     dims = _check_dims(dims)
     check_choice("protocol", protocol, PROTOCOLS)
     make_head(head, labels.n_labeled)  # raises for a wrong one before the work begins
@@ -150,11 +152,16 @@ def compare(
         raise InputError(
             "cv gives no split, or one that holds out no row: there is nothing to score."
         )
-    trials = list(product(embedders, dims, range(len(folds))))
+    trials = [
+        (name, dimension, split)
+        for name, method in estimators.items()
+        for dimension in ((None,) if _labels_rows(method) else dims)
+        for split in range(len(folds))
+    ]
     work = (
         delayed(_try)(
             (name, dimension, split),
-            _prepared(embedders[name], seed),
+            _prepared(estimators[name], seed),
             head if isinstance(head, str) else _prepared(head, seed),
             X,
             y,
@@ -168,8 +175,8 @@ def compare(
         results = Parallel(n_jobs=n_jobs, return_as="generator")(work)
         for done, record in enumerate(results, start=1):
             records.append(record)
-            note = f"{record.method}, {record.dimension} dimensions"
-            progress("fits", done, len(trials), note=note)
+            dimension = "" if record.dimension is None else f", {record.dimension} dimensions"
+            progress("fits", done, len(trials), note=record.method + dimension)
     return Comparison(
         tuple(records),
         protocol,
@@ -186,8 +193,8 @@ class FitRecord:
     ----------
     method : str
         Name of the method.
-    dimension : int
-        Dimension of the embedding.
+    dimension : int or None
+        Dimension of the embedding; None for a classifier without one.
     split : int
         Number of the split.
     status : {"ok", "unsuitable", "failed"}
@@ -198,13 +205,13 @@ class FitRecord:
     n_scored : int
         Number of these rows.
     seconds : float
-        Time of the embedding, without the head; NaN without a result.
+        Time of the embedding, without the head, or of a classifier's fit; NaN without a result.
     reason : str
         Why there is no result: a sentence, or type and first line of the exception.
     """
 
     method: str
-    dimension: int
+    dimension: int | None
     split: int
     status: str
     error: float
@@ -221,8 +228,8 @@ class MethodSummary:
     ----------
     method : str
         Name of the method.
-    dimension : int
-        Dimension of the embedding.
+    dimension : int or None
+        Dimension of the embedding; None for a classifier without one.
     status : {"ok", "partly", "unsuitable", "failed"}
         "partly" if some splits have a result and some have none.
     error : float
@@ -238,7 +245,7 @@ class MethodSummary:
     """
 
     method: str
-    dimension: int
+    dimension: int | None
     status: str
     error: float
     low: float
@@ -278,7 +285,7 @@ class Comparison:
             The interval is Student's for the mean over several splits, and Wilson's for the scored
             rows of a single one. ``pandas.DataFrame`` takes the list as it is.
         """
-        groups: dict[tuple[str, int], list[FitRecord]] = {}
+        groups: dict[tuple[str, int | None], list[FitRecord]] = {}
         for record in self.records:
             groups.setdefault((record.method, record.dimension), []).append(record)
         return [_summarize(group) for group in groups.values()]
@@ -329,7 +336,8 @@ class Comparison:
             f"{'method':<{width}}  dim   error      interval   seconds",
         ]
         for row in rows:
-            start = f"{row.method:<{width}}  {row.dimension:>3}"
+            dimension = "-" if row.dimension is None else row.dimension
+            start = f"{row.method:<{width}}  {dimension:>3}"
             if row.n_splits == 0:
                 lines.append(f"{start}  {row.status}: {row.reason}")
                 continue
@@ -346,11 +354,19 @@ class _UnsuitableError(Exception):
 
 
 def _check_methods(methods: Any) -> dict[str, Any]:
-    """Return embedders by name; the quick ones with a dimension for None."""
-    known = {name: one for name, one in known_methods().items() if one.declaration.embeds}
+    """Return embedders and classifiers by name; the quick ones for None."""
+    known = {
+        name: one
+        for name, one in known_methods().items()
+        if one.declaration.embeds or one.declaration.classifies
+    }
     if methods is None:
         quick = {name: one for name, one in known.items() if one.declaration.quick}
-        return {name: one.make() for name, one in quick.items() if "n_components" in one.parameters}
+        return {
+            name: one.make()
+            for name, one in quick.items()
+            if "n_components" in one.parameters or not one.declaration.embeds
+        }
     if isinstance(methods, Sequence) and not isinstance(methods, str):
         methods = dict(zip(methods, methods, strict=True))
     if not isinstance(methods, Mapping) or not methods:
@@ -358,7 +374,7 @@ def _check_methods(methods: Any) -> dict[str, Any]:
             f"methods={methods!r} must be a list of short names, such as ['pca', 'ccdr'], or a "
             "dict of names and embedders, such as {'PCA': PCA(), 'CCDR': CCDR()}."
         )
-    embedders = {}
+    estimators = {}
     for name, method in methods.items():
         if not isinstance(name, str):
             raise TypeError(f"The name {name!r} of a method must be text.")
@@ -367,13 +383,19 @@ def _check_methods(methods: Any) -> dict[str, Any]:
                 raise InputError(f"Method {method!r} is unknown: use one of {tuple(known)}.")
             method = known[method].make()
         is_estimator = hasattr(method, "get_params") and hasattr(method, "fit_transform")
-        if isinstance(method, type) or not is_estimator:
+        if isinstance(method, type) or not (is_estimator or _labels_rows(method)):
             raise TypeError(
                 f"Method {name!r} is not an embedder: give an estimator with fit_transform, such "
                 f"as PCA(), got {method!r}."
             )
-        embedders[name] = method
-    return embedders
+        estimators[name] = method
+    return estimators
+
+
+def _labels_rows(method: Any) -> bool:
+    """Whether a method labels rows without an embedding."""
+    declaration = declaration_of(method)
+    return declaration is not None and declaration.produces == "classification"
 
 
 def _check_dims(dims: Any) -> tuple[int, ...]:
@@ -398,7 +420,7 @@ def _prepared(estimator: Any, seed: int | None) -> Any:
 
 
 def _try(
-    trial: tuple[str, int, int],
+    trial: tuple[str, int | None, int],
     method: Any,
     head: Any,
     X: Any,
@@ -409,8 +431,12 @@ def _try(
     """Return the record of one fit, also of one that fails."""
     status, error, seconds, reason = "ok", np.nan, np.nan, ""
     try:
-        model = ManifoldClassifier(_with_dimension(method, trial[1]), head=head)
-        error, seconds = _score(model, trial[1], X, y, rows, protocol == "inductive")
+        is_new = protocol == "inductive"
+        if trial[1] is None:
+            error, seconds = _score_classifier(method, X, y, rows, is_new)
+        else:
+            model = ManifoldClassifier(_with_dimension(method, trial[1]), head=head)
+            error, seconds = _score(model, trial[1], X, y, rows, is_new)
     except _UnsuitableError as unsuitable:
         status, reason = "unsuitable", str(unsuitable)
     except Exception as failure:  # a method may fail in any way, and the others go on
@@ -447,9 +473,7 @@ def _score(
                 f"{type(embedder).__name__} has no transform for new rows: use "
                 "protocol='transductive'."
             )
-        others = np.setdiff1d(np.arange(len(y)), rows)
-        X_new, _ = _safe_split(model, X, y, rows, others)
-        X, y = _safe_split(model, X, y, others)
+        X, y, X_new = _leave_out(model, X, y, rows)
     labels = PartialLabels.some_from_y(y)
     start = perf_counter()
     embedding = as_array(embed(embedder, X, y, labels))
@@ -461,6 +485,29 @@ def _score(
     model.fit_head(embedder, embedding, y)
     predicted = model.predict(X_new) if inductive else model.transduction_[rows]
     return float(np.mean(predicted != truth)), seconds
+
+
+def _score_classifier(
+    model: Any, X: Any, y: ArrayLike, rows: NDArray[np.intp], inductive: bool
+) -> tuple[float, float]:
+    """Return the error on some rows' hidden labels, and the seconds that the fit took."""
+    truth = PartialLabels.from_y(y).at(rows)
+    y = hide_rows(y, rows)
+    X_new = None
+    if inductive:
+        X, y, X_new = _leave_out(model, X, y, rows)
+    start = perf_counter()
+    model.fit(X, y)
+    seconds = perf_counter() - start
+    predicted = model.predict(X_new) if inductive else model.transduction_[rows]
+    return float(np.mean(predicted != truth)), seconds
+
+
+def _leave_out(model: Any, X: Any, y: Any, rows: NDArray[np.intp]) -> tuple[Any, Any, Any]:
+    """Return X and y without some rows, and these rows as new ones."""
+    others = np.setdiff1d(np.arange(len(y)), rows)
+    X_new, _ = _safe_split(model, X, y, rows, others)
+    return *_safe_split(model, X, y, others), X_new
 
 
 def _summarize(records: Sequence[FitRecord]) -> MethodSummary:

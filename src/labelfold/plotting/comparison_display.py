@@ -32,7 +32,8 @@ class ComparisonDisplay:
 
     Each method has a line with its own color and marker, and its name at the end. Dimensions that
     span a factor of 100 or more are on a logarithmic axis. A single dimension gives one bar per
-    method. A method without any result is named but not drawn.
+    method. A method without any result is named but not drawn. A classifier without an embedding
+    has the same error in all dimensions.
 
     Use :meth:`from_comparison`, or :meth:`labelfold.evaluate.Comparison.plot`, which does the same.
     All parameters are stored as attributes.
@@ -43,7 +44,7 @@ class ComparisonDisplay:
         Names of the methods.
 
     dims : sequence of int
-        The dimensions.
+        The dimensions; none if no method computes an embedding.
 
     errors : array-like of shape (n_methods, n_dims)
         Share of errors; NaN for no result.
@@ -100,7 +101,7 @@ class ComparisonDisplay:
     ) -> None:
         self.methods = list(methods)
         self.dims = list(dims)
-        shape, each = (len(self.methods), len(self.dims)), "method and dimension"
+        shape, each = (len(self.methods), len(self.dims) or 1), "method and dimension"
         self.errors = check_shape("errors", errors, shape, each)
         self.lows = check_shape("lows", lows, shape, each)
         self.highs = check_shape("highs", highs, shape, each)
@@ -143,11 +144,11 @@ class ComparisonDisplay:
         """
         rows = comparison.summary()
         methods = list(dict.fromkeys(row.method for row in rows))
-        dims = list(dict.fromkeys(row.dimension for row in rows))
-        tables = np.full((3, len(methods), len(dims)), np.nan)
+        dims = list(dict.fromkeys(row.dimension for row in rows if row.dimension is not None))
+        tables = np.full((3, len(methods), len(dims) or 1), np.nan)
         for row in rows:
-            cell = methods.index(row.method), dims.index(row.dimension)
-            tables[:, *cell] = row.error, row.low, row.high
+            columns = slice(None) if row.dimension is None else [dims.index(row.dimension)]
+            tables[:, methods.index(row.method), columns] = [[row.error], [row.low], [row.high]]
         return cls(methods, dims, *tables, chance=comparison.chance).plot(ax=ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
@@ -208,7 +209,8 @@ class ComparisonDisplay:
         ax.set_yticks(range(len(self.methods)), self.methods, parse_math=False)
         ax.invert_yaxis()  # the first method on top
         ax.set(xlim=(0, None), xlabel="error on hidden labels")
-        ax.set_title(f"{self.dims[0]} {'dimension' if self.dims[0] == 1 else 'dimensions'}")
+        if self.dims:
+            ax.set_title(f"{self.dims[0]} {'dimension' if self.dims[0] == 1 else 'dimensions'}")
         ax.spines[["top", "right"]].set_visible(False)
         ax.xaxis.set_major_formatter(PercentFormatter(1.0))
         if self.chance is not None and self.chance < ax.get_xlim()[1]:
