@@ -146,7 +146,7 @@ def test_sentence_names_weights_and_left_out_labels(fitted, digits):
     assert text.startswith(f"{first.name} {first.weight:.2f}")
     assert text.endswith(f"{wrong} of {counted.sum()} left-out labels wrong.")
     lone = FewLabelClassifier().fit(digits[0][:200], hide_labels(digits[1][:200], keep=range(10)))
-    assert str(lone.candidates_).endswith("no label can be left out.")
+    assert str(lone.candidates_).endswith("as no label can be left out.")
 
 
 def test_left_out_scores_foretell_fits_without_the_label(digits):

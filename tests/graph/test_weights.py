@@ -120,7 +120,8 @@ def test_weights_with_lists_extend_to_new_rows_and_do_not_depend_on_units(weight
     lists = [{i, *graph.nearest[[i]].indices.tolist()} for i in range(80)]
     for i in range(20):
         d, near = distances[[i]].data, distances[[i]].indices
-        expected = np.exp(-(d**2) / (d.max() * np.sqrt(np.asarray(graph.scale)[near])))
+        reach = np.sqrt(np.asarray(graph.scale)[near])  # of the points' lists
+        expected = np.exp(-(d**2) / (d.max() * reach)) * np.where(d <= reach, 1, 0.5)
         if weights == "shared":
             common = np.array([len(set(near) & lists[j]) for j in near])
             expected *= np.maximum((common / (7 + 8 - common)) ** 2, 1e-3)
@@ -130,6 +131,29 @@ def test_weights_with_lists_extend_to_new_rows_and_do_not_depend_on_units(weight
     np.testing.assert_allclose(ratio.reshape(20, 7), ratio.reshape(20, 7)[:, :1] * np.ones(7))
     far = graph.distances_to(X[:1] + 1e4)  # where heat itself vanishes
     assert graph.weigh(far, relative=True).max() > 1e-4
+
+
+@pytest.mark.parametrize("weights", ["heat", "binary", "self-tuning", "shared"])
+def test_edges_that_one_end_lists_weigh_less(weights):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    full, part = (
+        NeighborGraph.build(X, n_neighbors=5, weights=weights, one_sided=one) for one in (1, 0.05)
+    )
+    listed = (part.nearest.toarray() > 0).astype(int)
+    both = (listed + listed.T)[part.adjacency.nonzero()] == 2
+    assert 0.2 < both.mean() < 0.9
+    expected = full.adjacency.data * np.where(both, 1, 0.05)
+    np.testing.assert_allclose(part.adjacency.data, expected, rtol=1e-12)
+    usual = NeighborGraph.build(X, n_neighbors=5, weights=weights)
+    factor = 0.5 if weights in ("self-tuning", "shared") else 1.0
+    expected = full.adjacency.data * np.where(both, 1, factor)
+    np.testing.assert_allclose(usual.adjacency.data, expected, rtol=1e-12)
+    other = NeighborGraph.build(X, n_neighbors=9, weights="binary")
+    fewer = other.reweighed(5, weights, one_sided=0.05)
+    np.testing.assert_allclose(fewer.adjacency.data, part.adjacency.data, rtol=1e-12)
+    for wrong in (0, -1, 2, "or"):
+        with pytest.raises(ValueError, match="one_sided"):
+            NeighborGraph.build(X, one_sided=wrong)
 
 
 def test_equal_rows_and_a_given_scale_with_self_tuning_weights():

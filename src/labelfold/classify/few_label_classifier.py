@@ -73,7 +73,8 @@ class FewLabelCertificate:
     def __str__(self) -> str:
         text = f"{'ok' if self.ok else 'NOT converged'}: {self.n_labeled} labeled rows"
         for name, one in self.eigen.items():
-            text += f"; {name}: {str(one).removesuffix('.')}"
+            share = np.max(one.residuals / one.tolerances, initial=0.0)
+            text += f"; {name}: {len(one.residuals)} eigenpairs, residuals {share:.0%} of the limit"
         if self.n_unreached:
             text += f"; {self.n_unreached} rows in components without a label"
         return text + "."
@@ -164,7 +165,7 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
     standardized columns. Each candidate is a ridge regression of class indicators on some of them,
     with penalty and gain by closed-form leave-one-out; the scores are an average with weights
     prior * exp(-m e), m being the number of labels and e the relative squared error on left-out
-    labels. Nothing is chosen by labels that are hidden.
+    labels.
 
     Rows of more than 100 columns are reduced to 100 principal components. Separate components of a
     graph are joined by bridges. Past 2,000 labels candidates are compared on 2,000 of them, and
@@ -175,6 +176,7 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.datasets import load_digits
     >>> from labelfold import FewLabelClassifier, hide_labels
     >>> X, y = load_digits(return_X_y=True)

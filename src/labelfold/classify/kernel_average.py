@@ -104,11 +104,13 @@ class CandidateTable:
         return iter(self.candidates)
 
     def __str__(self) -> str:
-        shown = [one for one in self.candidates if one.weight >= SHOWN] or self.candidates[:1]
-        weights = ", ".join(f"{one.name} {one.weight:.2f}" for one in shown)
         if self.n_left_out == 0:
-            return f"{weights}; no label can be left out."
-        return f"{weights}; {self.n_wrong} of {self.n_left_out} left-out labels wrong."
+            return f"{len(self)} by their priors, as no label can be left out."
+        shown = [one for one in self.candidates if one.weight >= SHOWN] or self.candidates[:1]
+        text = ", ".join(f"{one.name} {one.weight:.2f}" for one in shown)
+        rest = 1 - sum(one.weight for one in shown)
+        text += f", others {rest:.2f}" if rest >= 0.005 else ""
+        return f"{text}; {self.n_wrong} of {self.n_left_out} left-out labels wrong."
 
 
 @stored

@@ -65,6 +65,13 @@ class GraphRecipe:
     scale: Any = "auto"
     one_sided: float | None = None
 
+    @property
+    def one_sided_factor(self) -> float:
+        """Factor on the weight of edges that only one end lists."""
+        if self.one_sided is None:
+            return 0.5 if is_self_tuning(self.weights) else 1.0
+        return self.one_sided
+
     def difference(self, other: GraphRecipe) -> str:
         """Name the first parameter in which two recipes differ, with both values; "" if none.
 
@@ -378,13 +385,19 @@ class NeighborGraph(ReadOnly):
             vanishing; for formulas in which only ratios matter.
         """
         scale, weights = self.scale, self.recipe.weights
+        both: NDArray[np.bool_] | bool = True
         if np.ndim(scale):
-            own = list_scales(distances) if is_self_tuning(weights) else None
+            own = None
+            if is_self_tuning(weights):
+                own = list_scales(distances)
+                # A point would list the new row if it were nearer than the last one on its list.
+                both = distances.data <= np.sqrt(np.asarray(scale))[distances.indices]
             scale = _scale_to_new(distances, np.asarray(scale), own)
         if relative and weights != "binary" and not callable(weights):
             values = relative_heat(distances, scale)
         else:
             values = edge_weights(distances.data, scale, weights)
+        values = values * np.where(both, 1.0, self.recipe.one_sided_factor)
         if weights == "shared":
             values = values * shared_neighbors(distances, distances, _closed(self.nearest))
         return with_values(distances, values)
@@ -518,11 +531,8 @@ def graph_of_lists(
         scale = automatic_scale(distances)
     pair_scale = _pair_scale(scale, row_numbers(distances), distances.indices)
     values = edge_weights(distances.data, pair_scale, recipe.weights)
-    factor = recipe.one_sided
-    if factor is None:
-        factor = 0.5 if is_self_tuning(recipe.weights) else 1.0
-    if factor != 1:
-        values = values * np.where(_listed_by(lists) == 2, 1.0, factor)
+    if recipe.one_sided_factor != 1:
+        values = values * np.where(_listed_by(lists) == 2, 1.0, recipe.one_sided_factor)
     if recipe.weights == "shared":
         closed = _closed(lists)
         values = values * shared_neighbors(distances, closed, closed)

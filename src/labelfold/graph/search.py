@@ -37,7 +37,9 @@ SEARCHES = ("auto", "exact", "approximate")
 QUICK = 2e10  # n^2 d up to which an exact search takes about a second on two cores
 VERY_SLOW = 1e12  # minutes
 
-RECALL_GOAL = 0.99
+# With it classifiers err on MNIST as with the exact search, to 0.05 points; at 0.99 they err 0.1 to
+# 0.2 points more often, and the search takes a fifth less time.
+RECALL_GOAL = 0.998
 SAMPLE_SIZE = 300
 KMEANS_ITERATIONS = 4
 ROWS_PER_CENTROID = 10  # that k-means is trained on: more moves the recall little
