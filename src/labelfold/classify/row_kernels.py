@@ -311,12 +311,11 @@ class RowKernels:
         if name not in self._graphs:
             kernel = GRAPH_KERNELS[name]
             n_neighbors = min(kernel.n_neighbors, self.n_rows - 1)
-            self._graphs[name] = (
-                self.graph(kernel.neighbors_of, progress).reweighed(
-                    n_neighbors, kernel.weights, one_sided=kernel.one_sided
-                )
-                if kernel.neighbors_of
-                else build_graph(
+            if kernel.neighbors_of:
+                searched = self.graph(kernel.neighbors_of, progress)
+                graph = searched.reweighed(n_neighbors, kernel.weights, one_sided=kernel.one_sided)
+            else:
+                graph = build_graph(
                     self._rows.searched(kernel),
                     GraphRecipe(n_neighbors, None, self._graph_metric, kernel.weights),
                     neighbor_search=self.neighbor_search,
@@ -324,7 +323,7 @@ class RowKernels:
                     n_jobs=self.n_jobs,
                     progress=progress,
                 )
-            )
+            self._graphs[name] = graph
         return self._graphs[name]
 
     def groups(self, progress: Progress) -> NDArray[np.int32]:
