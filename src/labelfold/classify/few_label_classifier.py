@@ -161,18 +161,18 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
     A kernel says how alike two rows are. Four are sums e_j e_j^T / lambda_j^2 over the smoothest
     eigenvectors of a graph: "mutual" has 6 neighbors, and counts edges that only one end lists as
     5 %; "shared" has 10, and weighs edges by the neighbors that both ends have; "graph-10" and
-    "shared-20" are of the first 10 and 20 principal components. Four are of features: linear and Gaussian, of rows as they are and of
-    standardized columns. Each candidate is a ridge regression of class indicators on some of them,
-    with penalty and gain by closed-form leave-one-out; the scores are an average with weights
-    prior * exp(-m e), m being the number of labels and e the relative squared error on left-out
-    labels.
+    "shared-20" are of the first 10 and 20 principal components. Four are of features:
+    linear and Gaussian, of rows as they are and of standardized columns. Each candidate is a ridge
+    regression of class indicators on some of them, with penalty and gain by closed-form
+    leave-one-out. The scores are an average with weights prior * exp(-m e), m being the number of
+    labels and e the relative squared error on left-out labels.
 
     Rows of more than 100 columns are reduced to 100 principal components. Separate components of a
     graph are joined by bridges. Past 2,000 labels candidates are compared on 2,000 of them, and
     Gaussian kernels have 1,000 landmarks.
 
-    Time is linear in the number of rows past the neighbor search. Memory is about 6 kB per row: four
-    graphs, 60 eigenvectors each, and two or three views of up to 100 columns, all of float64.
+    Time is linear in the number of rows past the neighbor search. Memory is about 6 kB per row:
+    four graphs, 60 eigenvectors each, and two or three views of up to 100 columns, all of float64.
 
     Examples
     --------
