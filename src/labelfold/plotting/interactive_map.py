@@ -14,7 +14,7 @@ import html
 import json
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -27,7 +27,13 @@ from numpy.typing import NDArray
 from labelfold.exceptions import InputError
 from labelfold.plotting.map_artists import marker_areas
 from labelfold.plotting.map_inputs import PointGroups, codes_in
-from labelfold.plotting.palette import UNLABELED_COLOR, class_styles
+from labelfold.plotting.map_layout import find_anchors
+from labelfold.plotting.palette import (
+    UNLABELED_COLOR,
+    class_styles,
+    readable_on_dark,
+    readable_on_white,
+)
 from labelfold.whole_file import replacing
 
 if TYPE_CHECKING:
@@ -39,11 +45,11 @@ if TYPE_CHECKING:
 MAX_POINTS = 500_000
 MAX_IMAGE_BYTES = 60_000_000
 # Each script imports only from those before it, so that joined they are one script.
-SCRIPTS = (
-    "binary painter theme elements grid names scatter card search viewer map".split()
-)
+SCRIPTS = "binary painter elements grid names camera scatter card search viewer map".split()
 PIXELS_PER_POINT = 96 / 72
 STRETCHED_FROM = 4.0  # times as wide as high, or the reverse, from which on a map fills its frame
+STRIP_HALF_HEIGHT = 0.25  # of a row of points, in distances between rows
+POINT_CONTRAST = 2.0  # to 1, of points with the dark ground
 CONFIDENCE_UNIT = 10_000
 LARGEST_IN_FULL = 1e21  # floats from here on are written with an exponent
 
@@ -110,6 +116,7 @@ def interactive_page(
         title=html.escape(heading),
         policy=html.escape(_security_policy(style, script)),
         style=style,
+        viewer=page_file("viewer.html"),
         data=_compress(pack({"title": heading, **header}, arrays)),
         images=_image_block(display.images),
         script=script,
@@ -187,52 +194,97 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes
 def map_data(
     display: EmbeddingDisplay, hover: Mapping[Any, Any] | Any = None
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return what the viewer needs to show a display: a header, and arrays by row."""
+    """Return what the viewer shows of a display, as a header and arrays with one entry per row.
+
+    The arrays are `position` (x and y in turn, in a frame from -1 to 1), `label` and `prediction`
+    (a class or -1), `isNew`, `confidence` (in ten thousandths, if there is any), and for each
+    column of details `column0`, `column1`... (the index of its text, or one past the last text).
+    The header has
+
+    - `classes` with name and shape, and `colors`, see :func:`class_colors`; the last are for points
+      without a class,
+    - `columns` with name and texts, the row's number or name first,
+    - `sizes` of labeled, predicted, unlabeled and new points in pixels, and `hasKinds`, whether to
+      list them,
+    - `anchors` and `centers` of the classes by their number, `spokes` and their `middle`,
+    - `isStrip`, `isStretched` for axes with different units, and a `caption`.
+    """
     n_points, n_classes = len(display.embedding), len(display.classes)
     columns = check_hover(hover, n_points)
+    if all(name != "row" for name, _ in columns):
+        columns.insert(0, ("row", [str(row) for row in range(n_points)]))
+    columns.sort(key=lambda column: column[0] != "row")
     groups = PointGroups.from_display(display)
     points, centers = display.places(groups.codes)
     is_strip = display.view.n_dims == 1
     to_frame = _Frame.around(points, is_strip)
-    counts = {name: int(getattr(groups, name).sum()) for name in ("labeled", "predicted", "new")}
-    areas = marker_areas(
-        n_points, counts["labeled"], counts["new"], has_others=counts["predicted"] > 0
+    n_labeled, n_predicted, n_new = (
+        int(group.sum()) for group in (groups.labeled, groups.predicted, groups.new)
     )
+    areas = marker_areas(n_points, n_labeled, n_new, has_others=n_predicted > 0)
+    if is_strip:  # a name above each row, with points without a class last
+        n_rows = n_classes + int((groups.codes < 0).any())
+        anchors = {row: (to_frame.middle[0], row - STRIP_HALF_HEIGHT) for row in range(n_rows)}
+    else:
+        anchors = find_anchors(points, groups.codes, centers)
+    names = [*display.class_names, _unused_name("unlabeled", display.class_names)]
+    markers = [*(style.marker for style in class_styles(n_classes)), "o"]
     header: dict[str, Any] = {
         "classes": [
-            {"name": name, "color": style.color, "shape": style.marker}
-            for name, style in zip(display.class_names, class_styles(n_classes), strict=True)
+            {"name": name, "shape": shape} for name, shape in zip(names, markers, strict=True)
         ],
-        "unlabeledColor": UNLABELED_COLOR,
-        "sizes": [round(float(PIXELS_PER_POINT * np.sqrt(area)), 2) for area in areas.values()],
-        "isStretched": to_frame.is_stretched,
-        "isStrip": is_strip,
-        "caption": " × ".join(filter(None, display.view.axis_names)),
+        "colors": class_colors(n_classes),
         "columns": [],
+        "sizes": [round(float(PIXELS_PER_POINT * np.sqrt(area)), 2) for area in areas.values()],
+        # With labels only, a list of kinds would repeat the list of classes.
+        "hasKinds": display.predictions is not None or display.is_new is not None,
+        "anchors": to_frame.by_code(anchors),
+        "centers": to_frame.by_code(dict(enumerate([] if centers is None else centers))),
+        "spokes": to_frame(display.view.spoke_ends(points)).tolist(),
+        "middle": to_frame(np.zeros(2)).tolist(),
+        "isStrip": is_strip,
+        "isStretched": to_frame.is_stretched,
+        "caption": " × ".join(filter(None, display.view.axis_names)),
     }
-    arrays: dict[str, NDArray[Any]] = {"position": to_frame(points).astype(np.float32)}
-    for name, labels in (("label", display.labels), ("prediction", display.predictions)):
-        if labels is not None:
-            arrays[name] = _narrow(codes_in(labels, display.classes, n_points), signed=True)
+    is_new = np.zeros(n_points) if display.is_new is None else display.is_new
+    arrays: dict[str, NDArray[Any]] = {
+        "position": to_frame(points).astype(np.float32),
+        "label": _narrow(codes_in(display.labels, display.classes, n_points), -n_classes - 1),
+        "prediction": _narrow(codes_in(display.predictions, display.classes, n_points), -n_classes - 1),
+        "isNew": is_new.astype(np.uint8),
+    }
     if display.confidence is not None:
         arrays["confidence"] = np.round(CONFIDENCE_UNIT * display.confidence).astype(np.uint16)
-    if display.is_new is not None:
-        arrays["isNew"] = display.is_new.astype(np.uint8)
-    if centers is not None:
-        header["centers"] = to_frame(centers).tolist()
-    if is_strip:
-        rows = np.column_stack([np.zeros(n_classes + 1), np.arange(n_classes + 1)])
-        header["rowHeights"] = to_frame(rows)[:, 1].tolist()
-    if display.view.corners is not None:
-        header["middle"] = to_frame(np.zeros((1, 2)))[0].tolist()
-        header["spokes"] = to_frame(display.view.spoke_ends(points)).tolist()
     for number, (name, values) in enumerate(columns):
         known = dict.fromkeys(text for text in values if text is not None)
-        texts = {text: code for code, text in enumerate(known)}
-        header["columns"].append({"name": name, "texts": list(texts)})
-        codes = np.array([0 if text is None else texts[text] + 1 for text in values])
-        arrays[f"column{number}"] = _narrow(codes)
+        index_of = {None: len(known), **{text: index for index, text in enumerate(known)}}
+        header["columns"].append({"name": name, "texts": list(known)})
+        codes = np.array([index_of[text] for text in values])
+        arrays[f"column{number}"] = _narrow(codes, len(known))
     return header, arrays
+
+
+def _unused_name(name: str, used: Sequence[str]) -> str:
+    return name if name not in used else _unused_name(f"{name} points", used)
+
+
+def class_colors(n_classes: int) -> dict[str, list[list[list[int]]]]:
+    """Return colors of points and of names, as [red, green, blue], in both themes.
+
+    Points without a class come last.
+    """
+    from matplotlib.colors import to_rgb
+
+    def channels(color: str) -> list[int]:
+        return [round(255 * part) for part in to_rgb(color)]
+
+    colors = [*(style.color for style in class_styles(n_classes)), UNLABELED_COLOR]
+    light = [(color, readable_on_white(color)) for color in colors]
+    dark = [(readable_on_dark(color, POINT_CONTRAST), readable_on_dark(color)) for color in colors]
+    return {
+        theme: [[channels(point), channels(name)] for point, name in pairs]
+        for theme, pairs in (("light", light), ("dark", dark))
+    }
 
 
 @dataclass(frozen=True)
@@ -255,11 +307,13 @@ class _Frame:
     def __call__(self, points: NDArray[Any]) -> NDArray[np.float64]:
         return np.asarray((points - self.middle) / self.unit)
 
+    def by_code(self, places: Mapping[int, Any]) -> dict[int, list[float]]:
+        return {code: self(np.asarray(place)).tolist() for code, place in places.items()}
 
-def _narrow(codes: NDArray[Any], *, signed: bool = False) -> NDArray[Any]:
-    """Return codes as the smallest integers that hold them."""
-    largest = int(codes.max(initial=0))
-    return codes.astype(np.min_scalar_type(-largest - 1 if signed else largest))
+
+def _narrow(codes: NDArray[Any], bound: int) -> NDArray[Any]:
+    """Return codes as the smallest integers that hold this bound, with a sign if it has one."""
+    return codes.astype(np.min_scalar_type(bound))
 
 
 def _compress(data: bytes) -> str:

@@ -6,32 +6,35 @@ const LINE = 48; // characters, from which on a value has lines of its own
 const GAP = 16; // pixels between a point and its card
 const EDGE = 8; // pixels between the card and the edge of the map
 
+// Never cuts a character (surrogate pair) in half.
+const shortened = (text) =>
+  text.length > SHORT ? `${text.slice(0, SHORT).replace(/[\ud800-\udbff]$/, "")}…` : text;
+
 export class Card {
-  constructor(host) {
-    this.element = host.appendChild(make("aside", { className: "card", hidden: true, tabIndex: -1, role: "status" }));
-    this.isPinned = false;
-    this.row = null;
+  constructor(element) {
+    Object.assign(this, { element, row: null, isPinned: false });
   }
 
-  // Details are { head, image, values }: elements, and pairs of texts. A pinned card shows each text in full.
+  // `details` returns elements for the top and pairs of texts. A pinned card shows each text in full.
   show(row, isPinned, details) {
     if (this.row === row && this.isPinned === isPinned) return;
     Object.assign(this, { row, isPinned });
-    const { head, image, values } = details();
+    const { top, values } = details();
     const write = isPinned ? (text) => text : shortened;
     const list = make("dl");
     for (const [name, value] of values) {
       const isLong = value.length > LINE || value.includes("\n");
-      list.append(make("div", { className: isLong ? "long" : "" }, told("dt", write(name)), told("dd", write(value))));
+      const className = isLong ? "long" : "";
+      list.append(told("dt", write(name), className), told("dd", write(value), className));
     }
-    this.element.replaceChildren(...[image, head, list].filter((part) => part !== null));
+    this.element.replaceChildren(...top, list);
     this.element.classList.toggle("pinned", isPinned);
     this.element.hidden = false;
     this.element.scrollTop = 0;
   }
 
   // Beside a point of the map, on the side with more room.
-  place(left, top, { width, height }) {
+  place([left, top], { width, height }) {
     const { style } = this.element;
     const [above, below] = [top - GAP - EDGE, height - top - GAP - EDGE];
     style.maxHeight = `${Math.max(80, above, below)}px`;
@@ -42,13 +45,7 @@ export class Card {
   }
 
   hide() {
-    this.row = null;
-    this.isPinned = false;
+    Object.assign(this, { row: null, isPinned: false });
     this.element.hidden = true;
   }
-}
-
-// Never cuts a character (surrogate pair) in half.
-function shortened(text) {
-  return text.length > SHORT ? `${text.slice(0, SHORT).replace(/[\ud800-\udbff]$/, "")}…` : text;
 }

@@ -12,16 +12,15 @@ document.documentElement.dataset.ready = "true";
 // Images come later: they are most of the file, and no point needs them to be drawn.
 if (block("map-images") !== "") {
   const { pixels, size: [height, width] } = unpack(await inflate(block("map-images")));
-  const nBytes = 4 * height * width;
+  const depth = pixels.length / viewer.n / (height * width); // 1 for gray, otherwise 3 or 4 channels
   data.image = (row) => {
-    const canvas = make("canvas", { width, height });
-    const gray = pixels.length / viewer.n / (height * width);
     const picture = new ImageData(width, height);
-    const own = pixels.subarray((row * nBytes * gray) / 4, ((row + 1) * nBytes * gray) / 4);
-    for (let i = 0; i < height * width; i++) {
-      for (let k = 0; k < 3; k++) picture.data[4 * i + k] = own[gray * i + (gray > 1 ? k : 0)];
-      picture.data[4 * i + 3] = gray === 4 ? own[4 * i + 3] : 255;
+    for (let k = 0; k < picture.data.length; k++) {
+      const [place, channel] = [(row * height * width + (k >> 2)) * depth, k & 3];
+      const isOpaque = channel === 3 && depth < 4;
+      picture.data[k] = isOpaque ? 255 : pixels[place + (depth === 1 ? 0 : channel)];
     }
+    const canvas = make("canvas", { width, height });
     canvas.getContext("2d").putImageData(picture, 0, 0);
     return canvas;
   };

@@ -1,10 +1,9 @@
-// Places for class names on a map: where each class lies, and boxes that never overlap.
+// Class names on a map: short forms, and places that never overlap.
 
 const LONGEST = 32; // characters
-const SAMPLE = 4000; // points of a class that its place is computed from
 export const NAME_FONT = "600 14px system-ui, sans-serif";
 const HEIGHT = 20; // pixels of a line
-const GAP = 8; // between the anchor and its name
+const GAP = 11; // between the anchor and its name
 
 // A name on one line, cut in the middle: the end often distinguishes classes.
 export function shorten(name, longest = LONGEST) {
@@ -14,22 +13,6 @@ export function shorten(name, longest = LONGEST) {
   return letters.join("");
 }
 
-// For each class, the one of its points that is nearest to their median; null for a class without points. The median
-// itself will not do: for a class in two clusters it may lie between them.
-export function findAnchors(position, codes, nClasses) {
-  const members = Array.from({ length: nClasses }, () => []);
-  for (let i = 0; i < codes.length; i++) if (codes[i] >= 0) members[codes[i]].push(i);
-  return members.map((all) => {
-    if (all.length === 0) return null;
-    const step = Math.ceil(all.length / SAMPLE);
-    const some = all.filter((_, k) => k % step === 0);
-    const middle = [0, 1].map((axis) => Float32Array.from(some, (i) => position[2 * i + axis]).sort()[some.length >> 1]);
-    const away = (i) => (position[2 * i] - middle[0]) ** 2 + (position[2 * i + 1] - middle[1]) ** 2;
-    const best = some.reduce((one, other) => (away(other) < away(one) ? other : one));
-    return [position[2 * best], position[2 * best + 1]];
-  });
-}
-
 // Place each name above its anchor, otherwise below, right or left, inside the frame; a name that would cover another
 // or a taken box gets no place. Names are { x, y, width }, places boxes of left, top, right and bottom, or null.
 export function placeNames(names, width, height, taken) {
@@ -37,8 +20,8 @@ export function placeNames(names, width, height, taken) {
   return names.map(({ x, y, width: wide }) => {
     if (x < 0 || y < 0 || x > width || y > height) return null;
     const beside = y - HEIGHT / 2;
-    const starts = [[x - wide / 2, y - GAP - HEIGHT], [x - wide / 2, y + GAP], [x + GAP, beside], [x - GAP - wide, beside]];
-    const places = starts.map(([left, top]) => {
+    const [above, below] = [[x - wide / 2, y - GAP - HEIGHT], [x - wide / 2, y + GAP]];
+    const places = [above, below, [x + GAP, beside], [x - GAP - wide, beside]].map(([left, top]) => {
       const start = Math.max(2, Math.min(left, width - wide - 2));
       return [start, top, start + wide, top + HEIGHT];
     });
