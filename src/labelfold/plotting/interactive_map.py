@@ -44,11 +44,8 @@ if TYPE_CHECKING:
 # A file of about 10 MB with two columns of details, which a browser opens in seconds.
 MAX_POINTS = 500_000
 MAX_IMAGE_BYTES = 60_000_000
-# Each script imports only from those before it, so that joined they are one script.
-SCRIPTS = "binary painter elements grid names camera scatter card search viewer map".split()
 PIXELS_PER_POINT = 96 / 72
 STRETCHED_FROM = 4.0  # times as wide as high, or the reverse, from which on a map fills its frame
-STRIP_HALF_HEIGHT = 0.25  # of a row of points, in distances between rows
 POINT_CONTRAST = 2.0  # to 1, of points with the dark ground
 CONFIDENCE_UNIT = 10_000
 LARGEST_IN_FULL = 1e21  # floats from here on are written with an exponent
@@ -79,7 +76,7 @@ class InteractiveMap:
     def _repr_html_(self) -> str:
         content = html.escape(self.page.decode("utf-8"))
         return (
-            '<iframe sandbox="allow-scripts allow-downloads" width="100%" height="620" '
+            '<iframe sandbox="allow-scripts" width="100%" height="620" '
             f'style="border: 0" srcdoc="{content}"></iframe>'
         )
 
@@ -134,16 +131,25 @@ def page_file(name: str) -> str:
 def _join_scripts() -> str:
     """Return the modules of the viewer as one: a file opened from disk cannot import others.
 
-    Each becomes a function that returns what the module exports.
+    Each becomes a function that returns what the module exports, after those that it imports.
     """
-    joined = ["const modules = {};\n"]
-    for name in SCRIPTS:
+    joined: dict[str, str] = {}
+
+    def add(name: str) -> None:
         text = page_file(f"{name}.js")
-        exported = ", ".join(re.findall(r"^export (?:const|function|class) (\w+)", text, re.MULTILINE))
-        text = re.sub(r'^import (.*) from "\./(.*)\.js";$', r"const \1 = modules.\2;", text, flags=re.MULTILINE)
+        for imported in re.findall(r'^import .* from "\./(\w+)\.js";$', text, re.MULTILINE):
+            if imported not in joined:
+                add(imported)
+        exported = re.findall(r"^export (?:const|function|class) (\w+)", text, re.MULTILINE)
         text = re.sub(r"^export ", "", text, flags=re.MULTILINE)
-        joined.append(f"modules.{name} = await (async () => {{\n{text}return {{ {exported} }};\n}})();\n")
-    return "".join(joined)
+        text = re.sub(
+            r"^import (.*) from .*/(\w+)\.js.*$", r"const \1 = modules.\2;", text, flags=re.M
+        )
+        joined[name] = f"async () => {{\n{text}return {{ {', '.join(exported)} }};\n}}"
+
+    add("map")
+    calls = [f"modules.{name} = await ({text})();\n" for name, text in joined.items()]
+    return "".join(["const modules = {};\n", *calls])
 
 
 def _security_policy(style: str, script: str) -> str:
@@ -222,9 +228,9 @@ def map_data(
         int(group.sum()) for group in (groups.labeled, groups.predicted, groups.new)
     )
     areas = marker_areas(n_points, n_labeled, n_new, has_others=n_predicted > 0)
-    if is_strip:  # a name above each row, with points without a class last
+    if is_strip:  # a name in each row, with points without a class last
         n_rows = n_classes + int((groups.codes < 0).any())
-        anchors = {row: (to_frame.middle[0], row - STRIP_HALF_HEIGHT) for row in range(n_rows)}
+        anchors = {row: np.array([to_frame.middle[0], row]) for row in range(n_rows)}
     else:
         anchors = find_anchors(points, groups.codes, centers)
     names = [*display.class_names, _unused_name("unlabeled", display.class_names)]
@@ -250,7 +256,9 @@ def map_data(
     arrays: dict[str, NDArray[Any]] = {
         "position": to_frame(points).astype(np.float32),
         "label": _narrow(codes_in(display.labels, display.classes, n_points), -n_classes - 1),
-        "prediction": _narrow(codes_in(display.predictions, display.classes, n_points), -n_classes - 1),
+        "prediction": _narrow(
+            codes_in(display.predictions, display.classes, n_points), -n_classes - 1
+        ),
         "isNew": is_new.astype(np.uint8),
     }
     if display.confidence is not None:

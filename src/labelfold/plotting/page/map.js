@@ -6,7 +6,8 @@ import { Viewer } from "./viewer.js";
 const block = (id) => document.getElementById(id)?.textContent ?? "";
 
 const data = unpack(await inflate(block("map-data")));
-const viewer = new Viewer(document.getElementById("map"), data);
+const root = document.getElementById("map");
+const viewer = (root.viewer = new Viewer(root, data)); // to be found from the console
 document.documentElement.dataset.ready = "true";
 
 // Images come later: they are most of the file, and no point needs them to be drawn.
