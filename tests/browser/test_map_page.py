@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 
 import numpy as np
 import pytest
@@ -49,7 +50,7 @@ NAMES = {"name": ["Tom", "Kitty", "Rex", "Fido", "Polly", "Spot"], "age": [3, No
 def crowd(n, n_classes=3, seed=0, **options):
     rng = np.random.default_rng(seed)
     return EmbeddingDisplay(
-        rng.normal(size=(n, 2)), labels=rng.integers(n_classes, size=n), **options
+        rng.normal(size=(n, 2)), labels=rng.permutation(np.arange(n) % n_classes), **options
     )
 
 
@@ -110,21 +111,16 @@ def test_a_point_is_drawn_at_its_place_in_its_color_and_shape(visit, script):
         color = styles[row].color if row < 9 else UNLABELED_COLOR
         left, top = visited.place(row)
         at = picture[round(top - box["y"]), round(left - box["x"])]
-        assert np.abs(at - channels(color)).max() <= 3
-    disk, square = (
-        int((np.abs(corner(picture, visited, row, box) - channels(styles[0].color)) < 60).all())
-        for row in (0, 8)
-    )
-    assert styles[8].marker == "s"
-    assert (disk, square) == (0, 1)
-
-
-def corner(picture, visited, row, box):
-    """The color toward the corner of a point's box, outside a disk and inside a square."""
-    size = visited.call("(row) => viewer.data.sizes[0] * scatter.camera.grow", row)
-    left, top = visited.place(row)
-    away = 0.39 * size
-    return picture[round(top - box["y"] - away), round(left - box["x"] - away)]
+        assert np.abs(at - channels(color)).max() <= 10  # the tools throw a shadow
+    assert (styles[0].marker, styles[8].marker) == ("o", "s")
+    corners = []  # of a box inside a square and outside a disk
+    for row in (0, 8):
+        visited.call("(row) => scatter.fit([row])", row)
+        away = 0.39 * visited.call("() => viewer.data.sizes[0] * scatter.camera.grow")
+        left, top = visited.place(row)
+        corners.append(pixels(visited)[round(top - box["y"] - away), round(left - away)])
+    assert np.abs(corners[1] - channels(styles[8].color)).max() <= 40
+    assert corners[0].sum() > corners[1].sum() + 100
 
 
 @pytest.mark.parametrize("script", [None, WITHOUT_WEBGL])
@@ -146,9 +142,10 @@ def test_a_given_label_has_a_ring_and_confidence_is_opacity(visit, script):
     blue = channels(class_styles(2)[0].color)
     np.testing.assert_allclose(at(1), blue, atol=3)
     np.testing.assert_allclose(at(2), 255 - 0.15 * (255 - blue), atol=3)
-    gap = visited.call("() => viewer.data.sizes[0] / 2") + 0.6
-    assert at(0, gap).min() > 200  # the gap between the point and its ring
-    assert at(0, gap + 1.3).max() < 200
+    # From the middle to the right: the point, a lighter gap, its ring; without a ring only lighter.
+    lights = {row: [at(row, right).sum() for right in range(10)] for row in (0, 1)}
+    assert np.diff(lights[1]).min() > -60
+    assert np.diff(lights[0]).min() < -60
     visited.page.keyboard.press("c")
     np.testing.assert_allclose(at(2), blue, atol=3)
 
@@ -515,8 +512,6 @@ def test_lasso_and_rectangle_select_add_and_remove(visit, pets):
 
 
 def test_a_lasso_takes_what_is_inside_and_visible(visit):
-    from matplotlib.path import Path
-
     display = crowd(2000)
     visited = visit(display)
     visited.page.get_by_label("1").first.click()
@@ -525,24 +520,20 @@ def test_a_lasso_takes_what_is_inside_and_visible(visit):
     angles = np.pi / 2 + np.arange(6) * 4 * np.pi / 5
     star = np.column_stack([500 + 260 * np.cos(angles), 400 + 260 * np.sin(angles)])
     visited.drag(*star.tolist())
-    places = np.array([visited.place(row) for row in range(0, 2000, 7)])
-    crossings = np.zeros(len(places), dtype=int)
-    middle = np.array([500, 400])
-    tips = Path(star).contains_points(places, radius=0)
-    pentagon = Path(star[[0, 2, 4, 1, 3]] * 0 + middle).contains_points(places)
-    crossings += tips & ~pentagon
+    rows = range(0, 2000, 7)
+    places = np.array([visited.place(row) for row in rows])
     chosen = set(visited.selection())
     codes = display.labels.codes
     assert chosen
     assert not [row for row in chosen if codes[row] == 1]
-    for row, is_in in zip(range(0, 2000, 7), even_odd(star, places), strict=True):
+    for row, is_in in zip(rows, even_odd(star, places), strict=True):
         assert (row in chosen) == (is_in and codes[row] != 1)
 
 
 def even_odd(polygon, places):
     """Whether a ray to the right crosses the sides of the polygon an odd number of times."""
     count = np.zeros(len(places), dtype=int)
-    for (x1, y1), (x2, y2) in zip(polygon[:-1], polygon[1:], strict=True):
+    for (x1, y1), (x2, y2) in itertools.pairwise(polygon):
         meets = (y1 > places[:, 1]) != (y2 > places[:, 1])
         with np.errstate(divide="ignore"):
             at = x1 + (places[:, 1] - y1) * (x2 - x1) / (y2 - y1)
@@ -669,7 +660,7 @@ def test_everything_is_reached_by_the_tab_key(visit, pets):
                 " (at.className || at.parentElement.querySelector('.name')?.textContent); }"
             )
         )
-    wanted = {"stage", "query", "link all", "link none", "cat", "dog", "bird", "new", "t", "c"}
+    wanted = {"stage", "query", "link all", "link none", "cat", "dog", "bird", "new", "Class names"}
     assert wanted | {"v", "l", "r", "+", "-", "0", "d", "?"} <= reached
     visited.page.get_by_label("cat").focus()
     visited.page.keyboard.press("Space")
@@ -759,9 +750,10 @@ def test_even_markup_that_got_in_would_not_run_or_load(visit, pets):
     assert visited.call("() => window.touched") is None
     # The security policy of the page, not the network, refused it.
     assert visited.refused == {"https://example.org/a.png": "csp"}
-    with pytest.raises(Exception, match="Content Security Policy|unsafe-eval"):
-        visited.call("() => document.defaultView.setTimeout && (0, eval)('window.touched = 3')")
+    visited.call("() => { setTimeout('window.touched = 3'); }")
+    visited.page.wait_for_timeout(200)
     assert visited.call("() => window.touched") is None
+    assert any("unsafe-eval" in trouble for trouble in visited.troubles)
 
 
 def test_in_a_notebook_the_page_works_inside_its_frame(visit, pets, tmp_path):

@@ -229,8 +229,9 @@ def map_data(
     )
     areas = marker_areas(n_points, n_labeled, n_new, has_others=n_predicted > 0)
     if is_strip:  # a name in each row, with points without a class last
-        n_rows = n_classes + int((groups.codes < 0).any())
-        anchors = {row: np.array([to_frame.middle[0], row]) for row in range(n_rows)}
+        rows = np.arange(n_classes + int((groups.codes < 0).any()))
+        heights = np.clip(rows, points[:, 1].min(), points[:, 1].max())
+        anchors = dict(enumerate(np.column_stack([np.zeros(len(rows)), heights])))
     else:
         anchors = find_anchors(points, groups.codes, centers)
     names = [*display.class_names, _unused_name("unlabeled", display.class_names)]

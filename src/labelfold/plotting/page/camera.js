@@ -2,6 +2,7 @@
 
 const MARGIN = 28; // pixels around all points, and
 const TOP = 62; // above them, where the tools are
+const EDGE = 10; // pixels from the edge, within which a point is out of sight
 const ZOOMS = [0.2, 20000]; // least and most, 1 shows all points
 
 export class Camera {
@@ -52,6 +53,6 @@ export class Camera {
   }
 
   sees(left, top) {
-    return left > MARGIN && left < this.width - MARGIN && top > MARGIN && top < this.height - MARGIN;
+    return left > EDGE && left < this.width - EDGE && top > EDGE && top < this.height - EDGE;
   }
 }

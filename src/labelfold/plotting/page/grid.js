@@ -50,18 +50,16 @@ export class Grid {
 }
 
 // Lowest and highest x and y, of all points or of some.
-export function bounds(position, index = null) {
+export function bounds(position, rows = null) {
+  const n = rows?.length ?? position.length / 2;
+  if (n === 0) return [[-1, -1], [1, 1]];
   const [low, high] = [[Infinity, Infinity], [-Infinity, -Infinity]];
-  const n = index === null ? position.length / 2 : index.length;
-  for (let k = 0; k < n; k++) {
-    const i = index === null ? k : index[k];
-    for (let axis = 0; axis < 2; axis++) {
-      const value = position[2 * i + axis];
-      if (value < low[axis]) low[axis] = value;
-      if (value > high[axis]) high[axis] = value;
-    }
+  for (let k = 0; k < 2 * n; k++) {
+    const [axis, value] = [k & 1, position[rows === null ? k : 2 * rows[k >> 1] + (k & 1)]];
+    if (value < low[axis]) low[axis] = value;
+    if (value > high[axis]) high[axis] = value;
   }
-  return n === 0 ? [[-1, -1], [1, 1]] : [low, high];
+  return [low, high];
 }
 
 // The points that the mask allows inside a polygon of x and y in turn, by the even-odd rule. Most points are outside

@@ -25,9 +25,10 @@ const PALE = 0.14; // share of ink in the gray of points that others are singled
 
 const mix = (one, other, share) => one.map((part, k) => part + share * (other[k] - part));
 
-export function createPainter(canvas) {
+// `restored` is called when a graphics card that was lost, as in sleep, is back.
+export function createPainter(canvas, restored) {
   const gl = canvas.getContext("webgl2", { alpha: false, antialias: false });
-  return gl === null ? new CanvasPainter(canvas) : new WebGLPainter(canvas, gl);
+  return gl === null ? new CanvasPainter(canvas) : new WebGLPainter(canvas, gl, restored);
 }
 
 // ---- WebGL2
@@ -85,7 +86,7 @@ const TILE = 64; // pixels of an outline's texture, and
 const ZOOM = 0.47 * TILE; // of its radius
 
 class WebGLPainter {
-  constructor(canvas, gl) {
+  constructor(canvas, gl, restored) {
     Object.assign(this, { kind: "webgl", canvas, gl, arrays: {}, orders: {} });
     this.start();
     canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
@@ -93,7 +94,7 @@ class WebGLPainter {
       this.start();
       this.set(this.arrays);
       for (const [name, index] of Object.entries(this.orders)) this.order(name, index);
-      canvas.dispatchEvent(new Event("restored"));
+      restored();
     });
   }
 
@@ -178,7 +179,7 @@ function outlineTiles() {
 
 class CanvasPainter {
   constructor(canvas) {
-    Object.assign(this, { kind: "canvas", canvas, pen: canvas.getContext("2d"), arrays: {}, orders: {} });
+    Object.assign(this, { kind: "canvas", canvas, pen: canvas.getContext("2d", { willReadFrequently: true }), arrays: {}, orders: {} });
   }
 
   set(arrays) {

@@ -10,12 +10,12 @@ import { SHAPES, createPainter } from "./painter.js";
 const REACH = 14; // pixels, the largest distance from the pointer to its point
 const CLICK = 4; // pixels that a pointer may move and still click
 const NEAR = 12; // zoom up to which some points are shown, so that one keeps its surroundings
-const FEW = 200; // lit points, up to which each is at least LARGE pixels wide
-const LARGE = 9;
-const FRAME = 40; // milliseconds that a frame may take while the map moves
-const CALM = 160; // milliseconds without a move, after which all points are drawn
+const [FEW, LARGE] = [200, 9]; // so many lit points are at least so many pixels wide
+const MANY = 100000; // points, above which those that hide each other are left out:
+const [CELL, PER_CELL] = [2, 2]; // in a cell of so many pixels, so many points are drawn
 const GLIDE = 220; // milliseconds to move to another place
 const STAR = 9; // pixels from the middle of a star to its tips
+const lessMotion = matchMedia("(prefers-reduced-motion: reduce)");
 
 const distance = (one, other) => Math.hypot(one[0] - other[0], one[1] - other[1]);
 
@@ -24,8 +24,7 @@ export class Scatter extends EventTarget {
     super();
     [this.overlay, this.canvas] = [0, 1].map(() => document.createElement("canvas"));
     host.prepend(this.canvas, this.overlay);
-    this.canvas.addEventListener("restored", () => this.redraw());
-    this.painter = createPainter(this.canvas);
+    this.painter = createPainter(this.canvas, () => this.redraw());
     this.pen = this.overlay.getContext("2d");
     this.camera = new Camera();
     this.theme = { ground: [255, 255, 255], ink: [0, 0, 0] };
@@ -33,9 +32,9 @@ export class Scatter extends EventTarget {
     this.tool = "move"; // or "lasso" or "box"
     this.focus = null; // the point with a ring around it
     this.path = []; // of a lasso that is being drawn
-    this.counts = { crowd: 0, front: 0, lit: null };
-    this.share = 1; // of the crowd, drawn while the map moves
-    this.position = new Float32Array(0);
+    this.position = this.ordered = new Float32Array(0);
+    this.order = new Uint32Array(0);
+    this.nLit = null;
     this.answering = new Uint8Array(0); // which points can be picked and selected
     this.listen();
     this.resize();
@@ -46,30 +45,51 @@ export class Scatter extends EventTarget {
   set(arrays) {
     this.painter.set(arrays);
     if ("position" in arrays) {
-      this.position = arrays.position;
-      this.grid = null;
+      Object.assign(this, { position: arrays.position, grid: null });
       this.findHome();
     }
     this.redraw();
   }
 
   // Masks of points: those drawn, those in front of the others, those that answer to the pointer, and those lit, null
-  // if none is singled out. The crowd is shuffled, so that no class covers another by its rows, and so that a part of
-  // it shows the whole.
+  // if none is singled out. The order is shuffled, so that no class covers another by its rows.
   show(visible, front, answering, lit) {
     const n = visible.length;
-    const lists = { crowd: new Uint32Array(n), front: new Uint32Array(n), lit: new Uint32Array(n) };
-    const counts = { crowd: 0, front: 0, lit: 0 };
-    for (let k = 0, i = 0, step = coprime(n); k < n; k++, i = (i + step) % n) {
-      if (!visible[i]) continue;
-      const name = front[i] ? "front" : "crowd";
-      lists[name][counts[name]++] = i;
-      if (lit?.[i]) lists.lit[counts.lit++] = i;
+    const [order, litOrder, step] = [new Uint32Array(n), new Uint32Array(n), coprime(n)];
+    let [count, nLit] = [0, 0];
+    this.ordered = new Float32Array(2 * n); // positions in this order, which is quicker to read
+    for (const isFront of [0, 1]) {
+      for (let k = 0, i = 0; k < n; k++, i = (i + step) % n) {
+        if (!visible[i] || front[i] !== isFront) continue;
+        this.ordered[2 * count] = this.position[2 * i];
+        this.ordered[2 * count + 1] = this.position[2 * i + 1];
+        order[count++] = i;
+        if (lit?.[i]) litOrder[nLit++] = i;
+      }
     }
-    for (const [name, list] of Object.entries(lists)) this.painter.order(name, list.subarray(0, counts[name]));
-    this.counts = { ...counts, lit: lit === null ? null : counts.lit };
-    this.answering = answering;
+    Object.assign(this, { order: order.subarray(0, count), nLit: lit === null ? null : nLit, answering });
+    this.painter.order("all", this.order);
+    this.painter.order("lit", litOrder.subarray(0, nLit));
     this.redraw();
+  }
+
+  // Of many points, leave out those under others; returns how many are drawn.
+  thin() {
+    const { camera: { center, scale, width, height }, order, ordered } = this;
+    const [columns, rows] = [Math.ceil(width / CELL), Math.ceil(height / CELL)];
+    const counts = new Uint8Array(columns * rows);
+    const kept = new Uint32Array(order.length);
+    let start = order.length;
+    for (let k = order.length - 1; k >= 0; k--) {
+      const column = Math.floor(((ordered[2 * k] - center[0]) * scale[0] + width / 2) / CELL);
+      const row = Math.floor((height / 2 - (ordered[2 * k + 1] - center[1]) * scale[1]) / CELL);
+      const cell = row * columns + column;
+      if (column < 0 || column >= columns || row < 0 || row >= rows || counts[cell] === PER_CELL) continue;
+      counts[cell]++;
+      kept[--start] = order[k];
+    }
+    this.painter.order("all", kept.subarray(start));
+    return order.length - start;
   }
 
   // ---- camera
@@ -95,36 +115,25 @@ export class Scatter extends EventTarget {
 
   move(view) {
     this.camera.look(view);
-    this.movedAt = performance.now();
-    clearTimeout(this.calming);
-    this.calming = setTimeout(() => this.redraw(), CALM);
     this.redraw();
     this.tell("move");
   }
 
   // Move with time to see where to, or at once if the user prefers less motion.
-  glide(view, end = () => {}) {
-    const { center, scale } = this.camera;
-    const start = performance.now();
-    const isQuick = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  glide(view, start = performance.now(), from = { ...this.camera }) {
+    const time = lessMotion.matches ? 1 : Math.min(1, (performance.now() - start) / GLIDE);
+    const share = 1 - (1 - time) ** 3;
+    const center = from.center.map((one, k) => one + share * (view.center[k] - one));
+    this.move({ center, scale: from.scale.map((one, k) => one * (view.scale[k] / one) ** share) });
+    this.camera.isHome = view === this.camera.home;
     cancelAnimationFrame(this.gliding);
-    const step = () => {
-      const time = isQuick ? 1 : Math.min(1, (performance.now() - start) / GLIDE);
-      const share = 1 - (1 - time) ** 3;
-      this.move({
-        center: center.map((one, k) => one + share * (view.center[k] - one)),
-        scale: scale.map((one, k) => one * (view.scale[k] / one) ** share),
-      });
-      if (time < 1) this.gliding = requestAnimationFrame(step);
-      else end();
-    };
-    step();
+    if (time < 1) this.gliding = requestAnimationFrame(() => this.glide(view, start, from));
   }
 
   // Show all points, or some of them.
   fit(rows = null) {
     const { camera } = this;
-    if (rows === null) return this.glide(camera.home, () => (camera.isHome = true));
+    if (rows === null) return this.glide(camera.home);
     const { center, scale } = camera.framing(bounds(this.position, rows), this.marks.isStretched);
     this.glide({ center, scale: scale.map((one, k) => Math.min(one, NEAR * camera.home.scale[k])) });
   }
@@ -188,8 +197,12 @@ export class Scatter extends EventTarget {
         const [left, top] = [0, 1].map((k) => (now[k] + other[k]) / 2);
         this.move(camera.panned((now[0] - before[0]) / 2, (now[1] - before[1]) / 2));
         this.move(camera.zoomed(distance(now, other) / Math.max(1, distance(before, other)), left, top));
-      } else if (this.path.length > 0) this.extend(now);
-      else this.move(camera.panned(now[0] - before[0], now[1] - before[1]));
+      } else if (this.path.length > 0) {
+        const [start] = this.path;
+        if (this.tool === "box") this.path = [start, [now[0], start[1]], now, [start[0], now[1]]];
+        else this.path.push(now);
+        this.redraw();
+      } else this.move(camera.panned(now[0] - before[0], now[1] - before[1]));
       fingers.set(event.pointerId, now);
     });
     const release = (event, now) => {
@@ -213,13 +226,6 @@ export class Scatter extends EventTarget {
     });
   }
 
-  extend(now) {
-    const [start] = this.path;
-    if (this.tool === "box") this.path = [start, [now[0], start[1]], now, [start[0], now[1]]];
-    else this.path.push(now);
-    this.redraw();
-  }
-
   // ---- drawing
 
   redraw() {
@@ -229,25 +235,14 @@ export class Scatter extends EventTarget {
   frame() {
     cancelAnimationFrame(this.pending);
     this.pending = null;
-    const start = performance.now();
-    const isMoving = start - this.movedAt < CALM - 10;
-    const { crowd, front, lit } = this.counts;
-    const isPale = lit !== null;
+    const count = this.order.length > MANY ? this.thin() : this.order.length;
     const layers = [
-      { name: "crowd", count: isMoving ? Math.ceil(this.share * crowd) : crowd, isPale, least: 0 },
-      { name: "front", count: front, isPale, least: 0 },
-      { name: "lit", count: lit ?? 0, isPale: false, least: lit <= FEW ? LARGE : 0 },
+      { name: "all", count, isPale: this.nLit !== null, least: 0 },
+      { name: "lit", count: this.nLit ?? 0, isPale: false, least: this.nLit <= FEW ? LARGE : 0 },
     ];
     this.camera.grow = Math.max(0.7, Math.min(this.camera.zoom ** 0.4, 6)); // points grow slower than gaps
     this.painter.draw(this.camera, layers.filter(({ count }) => count > 0), this.theme);
     this.drawMarks();
-    if (!isMoving) return;
-    // The browser asks for the next frame when this one is painted.
-    requestAnimationFrame(() => {
-      const spent = performance.now() - start;
-      const share = this.share * (spent < FRAME / 2 ? 1.5 : FRAME / spent);
-      this.share = Math.max(0.02, Math.min(1, share));
-    });
   }
 
   drawMarks() {
@@ -258,7 +253,7 @@ export class Scatter extends EventTarget {
     pen.globalAlpha = 0.18;
     const middle = camera.place(...marks.middle);
     for (const end of marks.spokes) this.outline(polyline([middle, camera.place(...end)]), ink, 1);
-    pen.globalAlpha = this.counts.lit === null ? 1 : 0.35;
+    pen.globalAlpha = this.nLit === null ? 1 : 0.35;
     this.drawNames(marks.stars.map((star) => this.drawStar(star)));
     pen.globalAlpha = 1;
     if (this.focus !== null) {

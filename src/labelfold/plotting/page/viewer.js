@@ -23,7 +23,6 @@ export class Viewer extends EventTarget {
     super();
     Object.assign(this, { root, data, n: data.position.length / 2 });
     this.off = { classes: new Set(), kinds: new Set() }; // what the legend hides
-    this.hasNames = this.fades = true;
     this.hits = this.selected = null; // masks of points, null for none
     this.part("h1").textContent = data.title ?? "";
     this.part(".caption").textContent = data.caption ?? "";
@@ -75,10 +74,11 @@ export class Viewer extends EventTarget {
     this.colors.forEach(([color], code) => root.style.setProperty(`--class-${code}`, `rgb(${color})`));
     const outlines = data.classes.map(({ shape }) => SHAPE_NAMES.indexOf(shape));
     const rings = [kinds.includes(PREDICTED) ? RING : 0, 0, 0, INK_RING];
+    const fades = this.part(".fading input").checked;
     const [color, size, shape] = [new Uint8Array(4 * n), new Float32Array(n), new Uint8Array(n)];
     for (let i = 0; i < n; i++) {
       const [code, kind] = [codes[i], kinds[i]];
-      const sure = this.fades && kind === PREDICTED ? (data.confidence?.[i] ?? WHOLE) / WHOLE : 1;
+      const sure = fades && kind === PREDICTED ? (data.confidence?.[i] ?? WHOLE) / WHOLE : 1;
       color.set(this.colors[code][0], 4 * i);
       color[4 * i + 3] = 255 * (LEAST_OPACITY + (1 - LEAST_OPACITY) * sure);
       size[i] = data.sizes[kind];
@@ -97,7 +97,7 @@ export class Viewer extends EventTarget {
     const [starred, named] = [data.centers, data.anchors].map((places) => shown.filter((code) => code in places));
     marks.stars = starred.map((code) => ({ place: data.centers[code], color: colors[code][0] }));
     pen.font = NAME_FONT;
-    marks.names = (this.hasNames ? named : []).map((code) => {
+    marks.names = (this.part(".naming input").checked ? named : []).map((code) => {
       const text = shorten(names[code], longest);
       return { text, place: data.anchors[code], color: colors[code][1], width: pen.measureText(text).width + 4 };
     });
@@ -130,7 +130,8 @@ export class Viewer extends EventTarget {
       this.part(selector).replaceChildren(...lines);
     };
     fill(".classes", off.classes, this.codes, names, (code) => this.icon(code));
-    fill(".kinds", off.kinds, data.hasKinds ? this.kinds : [], KINDS, (kind) => make("i", { className: `kind ${KINDS[kind]}` }));
+    const dot = (kind) => make("i", { className: `kind ${KINDS[kind]}` });
+    fill(".kinds", off.kinds, data.hasKinds ? this.kinds : [], KINDS, dot);
     this.part(".naming").hidden = this.bare === 0;
     this.part(".fading").hidden = data.confidence === undefined;
   }
@@ -252,6 +253,8 @@ export class Viewer extends EventTarget {
       event.clipboardData.setData("text/plain", Array.from(this.selection, (i) => texts[codes[i]]).join("\n"));
       event.preventDefault();
     });
+    this.part(".naming").addEventListener("change", () => this.mark());
+    this.part(".fading").addEventListener("change", () => this.paint(this.root.dataset.theme));
     this.part(".clear").addEventListener("click", () => this.select([]));
     for (const name of ["all", "none"]) {
       this.part(`.${name}`).addEventListener("click", () => {
@@ -294,11 +297,6 @@ export class Viewer extends EventTarget {
       for (const one of this.root.querySelectorAll("[data-tool]")) one.ariaPressed = String(one.dataset.tool === tool);
     };
     const lit = () => this.stops ?? this.selection;
-    const repaint = () => this.paint(this.root.dataset.theme);
-    const flip = (key, name, act) => () => {
-      this[name] = this.part(`[data-key=${key}]`).checked = !this[name];
-      act();
-    };
     this.keys = {
       ...{ v: choose("move"), l: choose("lasso"), r: choose("box"), a: () => this.select(scatter.inSight()) },
       ...{ ArrowLeft: pan(1, 0), ArrowRight: pan(-1, 0), ArrowUp: pan(0, 1), ArrowDown: pan(0, -1) },
@@ -306,8 +304,7 @@ export class Viewer extends EventTarget {
       ...{ n: () => this.step(1), p: () => this.step(-1), "/": () => this.query.select() },
       f: () => lit().length > 0 && scatter.fit(lit()),
       Escape: () => (this.card.row === null ? this.select([]) : this.hideCard()),
-      t: flip("t", "hasNames", () => this.mark()),
-      c: flip("c", "fades", repaint),
+      ...{ t: () => this.part(".naming input").click(), c: () => this.part(".fading input").click() },
       d: () => this.paint(this.root.dataset.theme === "dark" ? "light" : "dark"),
       "?": () => (dialog.open ? dialog.close() : dialog.showModal()),
     };
