@@ -37,6 +37,7 @@ __all__ = ["GraphLayout"]
 Array = NDArray[np.float64]
 
 AUTO, SPECTRAL = "auto", "spectral"
+MOST_DIMENSIONS = 3
 MOST_TOGETHER = 400_000  # points that are laid out at once; of more, first a coarse graph
 WARM_STEPS = 100  # from a fitted layout, or after a coarse graph
 LABEL_STEPS = 100  # under the force of labels
@@ -61,19 +62,19 @@ class GraphLayout(GraphEmbedder):
 
     Parameters
     ----------
-    n_components : {2, 3}, default=2
-        Dimension of the picture. Three are slow past 20,000 rows.
+    n_components : int, default=2
+        Dimension of the picture, at most 3. Three are slow past 20,000 rows.
     label_weight : float, default=0.9
         Share of its weight that an edge between two classes loses if left-out labels are predicted
         without error; less in proportion if they are predicted worse. 0 ignores labels.
     exaggeration : "auto" or float, default="auto"
-        Factor on attraction: 1 shows most detail, 4 the tightest groups. "auto" is the cube root of
+        Factor on attraction: 1 shows most detail, 4 the tightest groups. "auto" is the fifth root of
         a thousandth of the number of rows, from 1 to 4.
     init : "spectral", array-like of shape (n_samples, n_components) or GraphLayout, \
             default="spectral"
         Where descent begins: at eigenvectors of the graph, at given coordinates of any scale, or at
         a fitted layout, for rows some of which it has seen, which then stay near their places.
-    n_neighbors : int, default=10
+    n_neighbors : int, default=8
         Neighbors of every row; two rows share an edge if either is a neighbor of the other.
     metric : str or callable, default="euclidean"
         "euclidean", "cosine", "precomputed" or any other metric of scikit-learn.
@@ -158,7 +159,7 @@ class GraphLayout(GraphEmbedder):
         label_weight: float = 0.9,
         exaggeration: float | str = AUTO,
         init: Any = SPECTRAL,
-        n_neighbors: int = 10,
+        n_neighbors: int = 8,
         metric: Any = "euclidean",
         weights: Any = "self-tuning",
         neighbor_search: str = "auto",
@@ -205,9 +206,12 @@ class GraphLayout(GraphEmbedder):
         return self
 
     def _check_parameters(self, labels: PartialLabels) -> None:
-        if self.n_components not in (2, 3) or isinstance(self.n_components, bool | float):
-            raise InputError(f"n_components={self.n_components!r} must be 2 or 3 for a picture.")
         super()._check_parameters(labels)
+        if self.n_components > MOST_DIMENSIONS:
+            raise InputError(
+                f"n_components={self.n_components} must be at most {MOST_DIMENSIONS}: a layout is a "
+                "picture. For coordinates to compute with use CCDR or LaplacianEigenmaps."
+            )
         check_real("label_weight", self.label_weight, at_least=0, at_most=1)
         if self.exaggeration != AUTO:
             check_real("exaggeration", self.exaggeration, at_least=1, hint=f", or {AUTO!r}")
@@ -226,7 +230,7 @@ class GraphLayout(GraphEmbedder):
         seed = seed_from(self.random_state)
         given: Any = self.exaggeration
         if given == AUTO:
-            given = np.clip((len(points.first) / 1000) ** (1 / 3), 1, 4)
+            given = np.clip((len(points.first) / 1000) ** 0.2, 1, 4)
         self.graph_, self.exaggeration_ = graph, float(given)
         base, self._n_steps, self._n_sampled = self._lay_out(X, points, seed, progress)
         self.base_embedding_ = base[points.number]
