@@ -68,7 +68,7 @@ class GraphLayout(GraphEmbedder):
         Share of its weight that an edge between two classes loses if left-out labels are predicted
         without error; less in proportion if they are predicted worse. 0 ignores labels.
     exaggeration : "auto" or float, default="auto"
-        Factor on attraction: 1 shows most detail, 4 the tightest groups. "auto" is the fifth root of
+        Factor on attraction: 1 shows most detail, 4 the tightest groups. "auto" is the fourth root of
         a thousandth of the number of rows, from 1 to 4.
     init : "spectral", array-like of shape (n_samples, n_components) or GraphLayout, \
             default="spectral"
@@ -230,7 +230,7 @@ class GraphLayout(GraphEmbedder):
         seed = seed_from(self.random_state)
         given: Any = self.exaggeration
         if given == AUTO:
-            given = np.clip((len(points.first) / 1000) ** 0.2, 1, 4)
+            given = np.clip((len(points.first) / 1000) ** 0.25, 1, 4)
         self.graph_, self.exaggeration_ = graph, float(given)
         base, self._n_steps, self._n_sampled = self._lay_out(X, points, seed, progress)
         self.base_embedding_ = base[points.number]
