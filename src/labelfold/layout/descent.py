@@ -78,7 +78,9 @@ class Descent:
         """
         from openTSNE import tsne
 
-        objective = tsne.kl_divergence_bh if self._uses_tree(coordinates) else tsne.kl_divergence_fft
+        objective = (
+            tsne.kl_divergence_bh if self._uses_tree(coordinates) else tsne.kl_divergence_fft
+        )
         settings: dict[str, Any] = {
             "dof": 1,
             "bh_params": {"theta": THETA},
@@ -89,9 +91,7 @@ class Descent:
             objective(coordinates, factor * self._exaggeration * self._affinities, **settings)[1]
             for factor in (1, 2)
         )
-        divergence, _ = objective(
-            coordinates, self._affinities, should_eval_error=True, **settings
-        )
+        divergence, _ = objective(coordinates, self._affinities, should_eval_error=True, **settings)
         attraction = float(np.linalg.norm(twice - once)) or 1.0
         return float(divergence), float(np.linalg.norm(once)) / attraction
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -68,8 +69,8 @@ class GraphLayout(GraphEmbedder):
         Share of its weight that an edge between two classes loses if left-out labels are predicted
         without error; less in proportion if they are predicted worse. 0 ignores labels.
     exaggeration : "auto" or float, default="auto"
-        Factor on attraction: 1 shows most detail, 4 the tightest groups. "auto" is the fourth root of
-        a thousandth of the number of rows, from 1 to 4.
+        Factor on attraction: 1 shows most detail, 4 the tightest groups. "auto" is the fourth root
+        of a thousandth of the number of rows, from 1 to 4.
     init : "spectral", array-like of shape (n_samples, n_components) or GraphLayout, \
             default="spectral"
         Where descent begins: at eigenvectors of the graph, at given coordinates of any scale, or at
@@ -198,27 +199,83 @@ class GraphLayout(GraphEmbedder):
                 "The layout has no classifier, since it was fitted without labels or comes from a "
                 "compact file: call GraphLayout(init=layout).fit(X, y, graph=layout.graph_)."
             )
-        labels = PartialLabels.some_from_y(y, n_samples=len(self.embedding_))
-        self._check_parameters(labels)
         with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
-            self.classifier_.refit(y)
-            self._apply_labels(DistinctPoints.of_graph(self.graph_), labels, progress)
+            self.classifier_ = copy(self.classifier_).refit(y)
+            self._apply_labels(DistinctPoints.of_graph(self.graph_), progress)
         return self
+
+    @classmethod
+    def of_classifier(cls, classifier: Any, **parameters: Any) -> Self:
+        """Lay out the rows of a fitted classifier, on its own graph.
+
+        Parameters
+        ----------
+        classifier : object
+            Fitted, with ``graph_`` or an embedder that has it. The probabilities of a
+            :class:`FewLabelClassifier` guide the labels' force; of other classifiers no left-out
+            labels are known, and the layout shows the graph alone.
+        **parameters : dict
+            Of the layout; those of the graph have no effect.
+
+        Returns
+        -------
+        GraphLayout
+            Fitted; new rows go through :meth:`place` instead of ``transform``.
+        """
+        layout = cls(**parameters)
+        graph = graph_of(classifier)
+        if graph is None:
+            raise InputError(
+                f"{type(classifier).__name__} has no graph_ to lay out: call GraphLayout().fit(X)."
+            )
+        given = graph.recipe
+        if given.radius is None:
+            n_neighbors = min(layout.n_neighbors, given.n_neighbors)
+            graph = graph.reweighed(n_neighbors, layout.weights)
+        layout._check_parameters(PartialLabels.none(graph.n_points))
+        with limit_threads(layout.n_jobs), show_progress(layout.verbose) as progress:
+            layout._set_base(None, layout._bridge(graph), progress)
+            if isinstance(classifier, FewLabelClassifier) and len(classifier.classes_) > 1:
+                layout.classifier_ = classifier
+            layout._apply_labels(DistinctPoints.of_graph(layout.graph_), progress)
+        return layout
+
+    def place(self, distances: sp.csr_array) -> Array:
+        """Return coordinates of new rows from distances to their neighbors.
+
+        Parameters
+        ----------
+        distances : csr_array of shape (n_new, n_samples)
+            Distances to as many neighbors for every row, as ``graph_.distances_to(X)`` or a
+            classifier's ``distances_to(X)`` returns them.
+
+        Returns
+        -------
+        coordinates : ndarray of shape (n_new, n_components)
+            Medians of the neighbors' coordinates, by weight and agreement of classes.
+        """
+        check_is_fitted(self)
+        weights = self.graph_.weigh(distances, relative=True)
+        if self._force > 0:
+            sums = np.asarray(weights.sum(axis=1))
+            of_new = np.asarray(weights @ self._distributions) / sums[:, None]
+            weights = self._weaken(weights, of_new, self._distributions)
+        return _weighted_medians(weights, self.embedding_)
 
     def _check_parameters(self, labels: PartialLabels) -> None:
         super()._check_parameters(labels)
         if self.n_components > MOST_DIMENSIONS:
             raise InputError(
-                f"n_components={self.n_components} must be at most {MOST_DIMENSIONS}: a layout is a "
-                "picture. For coordinates to compute with use CCDR or LaplacianEigenmaps."
+                f"n_components={self.n_components} must be at most {MOST_DIMENSIONS}: a layout is "
+                "a picture. For coordinates to compute with use CCDR or LaplacianEigenmaps."
             )
         check_real("label_weight", self.label_weight, at_least=0, at_most=1)
         if self.exaggeration != AUTO:
             check_real("exaggeration", self.exaggeration, at_least=1, hint=f", or {AUTO!r}")
         if isinstance(self.init, str) and self.init != SPECTRAL:
             raise InputError(
-                f"init={self.init!r} is unknown: use {SPECTRAL!r}, an array with one row per row of "
-                "X, or a fitted GraphLayout."
+                f"init={self.init!r} is unknown: use {SPECTRAL!r}, an array with one row per row "
+                "of X, or a fitted GraphLayout."
             )
         if not is_available():
             raise ImportError(MISSING)
@@ -226,21 +283,27 @@ class GraphLayout(GraphEmbedder):
     def _embed(
         self, X: Any, graph: NeighborGraph, labels: PartialLabels, progress: Progress
     ) -> None:
+        points = self._set_base(X, graph, progress)
+        if labels.n_classes > 1 and self.label_weight > 0:
+            y = labels.classes.astype(object)[labels.codes]
+            y[~labels.mask] = None
+            seed = seed_from(self.random_state)
+            # One thread: probabilities must not differ by the number of threads.
+            settings = {"neighbor_search": self.neighbor_search, "random_state": seed, "n_jobs": 1}
+            self.classifier_ = fit_classifier(X, graph, y, settings)
+        self._apply_labels(points, progress)
+
+    def _set_base(self, X: Any, graph: NeighborGraph, progress: Progress) -> DistinctPoints:
+        """Lay out the graph without labels."""
         points = DistinctPoints.of_graph(graph)
-        seed = seed_from(self.random_state)
         given: Any = self.exaggeration
         if given == AUTO:
             given = np.clip((len(points.first) / 1000) ** 0.25, 1, 4)
-        self.graph_, self.exaggeration_ = graph, float(given)
+        self.graph_, self.exaggeration_, self.classifier_ = graph, float(given), None
+        seed = seed_from(self.random_state)
         base, self._n_steps, self._n_sampled = self._lay_out(X, points, seed, progress)
         self.base_embedding_ = base[points.number]
-        self.classifier_: FewLabelClassifier | None = None
-        if labels.n_classes > 1 and self.label_weight > 0:
-            settings = {"neighbor_search": self.neighbor_search, "random_state": seed, "n_jobs": 1}
-            y = labels.classes[labels.codes].astype(object)
-            y[~labels.mask] = None
-            self.classifier_ = fit_classifier(X, graph, y, settings)
-        self._apply_labels(points, labels, progress)
+        return points
 
     def _lay_out(
         self, X: Any, points: DistinctPoints, seed: int, progress: Progress
@@ -250,7 +313,7 @@ class GraphLayout(GraphEmbedder):
             return self._continue(X, points, progress)
         descent = self._descent(points.weights, progress)
         if not isinstance(self.init, str):
-            start = points.mean(self._check_start(X.shape[0]))
+            start = points.mean(self._check_start(len(points.number)))
             return descent.unfold(with_jitter(start, seed)), EARLY_STEPS + STEPS, 0
         if len(points.first) <= MOST_TOGETHER:
             start = spectral_start(points.weights, self.n_components, seed)
@@ -299,15 +362,13 @@ class GraphLayout(GraphEmbedder):
             )
         return np.asarray(start)
 
-    def _apply_labels(
-        self, points: DistinctPoints, labels: PartialLabels, progress: Progress
-    ) -> None:
+    def _apply_labels(self, points: DistinctPoints, progress: Progress) -> None:
         """Descend further under the force of the labels, and set the fitted attributes."""
         base, weights, n_steps = self.base_embedding_[points.first], points.weights, self._n_steps
         coordinates, effect = base, None
         self._force, self._distributions = 0.0, np.ones((1, 1))
         if self.classifier_ is not None:
-            signal = signal_of_labels(self.classifier_, labels)
+            signal = signal_of_labels(self.classifier_)
             self._force = self.label_weight * signal
             distributions = points.mean(rounded(self.classifier_.label_distributions_))
             if self._force > 0:
@@ -343,12 +404,13 @@ class GraphLayout(GraphEmbedder):
         return with_values(edges, edges.data * (1 - lost))
 
     def _extend(self, X: Any, distances: sp.csr_array) -> Array:
-        weights = self.graph_.weigh(distances, relative=True)
-        if self._force > 0:
-            sums = np.asarray(weights.sum(axis=1))
-            of_new = np.asarray(weights @ self._distributions) / sums[:, None]
-            weights = self._weaken(weights, of_new, self._distributions)
-        return _weighted_medians(weights, self.embedding_)
+        return self.place(distances)
+
+
+def graph_of(estimator: Any) -> NeighborGraph | None:
+    """Return the graph of a fitted estimator or of the embedder within it; None without one."""
+    graph = getattr(getattr(estimator, "embedder_", estimator), "graph_", None)
+    return graph if isinstance(graph, NeighborGraph) else None
 
 
 def _weighted_medians(weights: sp.csr_array, values: Array) -> Array:

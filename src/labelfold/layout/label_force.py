@@ -20,7 +20,6 @@ from sklearn.neighbors import NearestNeighbors
 from labelfold.classify import FewLabelClassifier
 from labelfold.graph import NeighborGraph
 from labelfold.intervals import wilson_interval
-from labelfold.labels import PartialLabels
 
 __all__ = ["fit_classifier", "neighbor_purity", "rounded", "signal_of_labels"]
 
@@ -43,17 +42,17 @@ def fit_classifier(X: Any, graph: NeighborGraph, y: Any, settings: dict[str, Any
     return FewLabelClassifier(metric=metric, **settings).fit(X, y)
 
 
-def signal_of_labels(classifier: FewLabelClassifier, labels: PartialLabels) -> float:
+def signal_of_labels(classifier: FewLabelClassifier) -> float:
     """Return by how much left-out labels are predicted better than by chance, from 0 to 1."""
-    codes = labels.codes[labels.mask]
-    counts = np.bincount(codes, minlength=labels.n_classes)
-    can_be_left_out = counts[codes] > 1
+    given = np.searchsorted(classifier.classes_, classifier.transduction_[classifier.labeled_rows_])
+    n_classes = len(classifier.classes_)
+    can_be_left_out = np.bincount(given, minlength=n_classes)[given] > 1
     n = int(np.count_nonzero(can_be_left_out))
-    if n == 0 or np.count_nonzero(counts) < 2:
+    if n == 0 or n_classes < 2:
         return 0.0
-    given = codes[can_be_left_out]
-    named = classifier.left_out_values_[can_be_left_out].argmax(axis=1)
-    shares = (np.bincount(one, minlength=labels.n_classes) / n for one in (given, named))
+    given = given[can_be_left_out]
+    named = classifier.left_out_distributions_[can_be_left_out].argmax(axis=1)
+    shares = (np.bincount(one, minlength=n_classes) / n for one in (given, named))
     chance = float(np.dot(*shares))
     low, _ = wilson_interval(float(np.mean(named == given)), n, LEVEL)
     return max(0.0, (low - chance) / (1 - chance)) if chance < 1 else 0.0
@@ -77,4 +76,3 @@ def neighbor_purity(coordinates: Array, codes: NDArray[np.intp]) -> float:
     others[others.all(axis=1), -1] = False  # the point itself is not among its equals
     same = codes[found] == codes[rows][:, None]
     return float(np.mean(same[others]))
-

@@ -63,7 +63,7 @@ class CoarseGraph:
 
 
 def spectral_start(weights: sp.csr_array, n_components: int, seed: int) -> Array:
-    """Return the first eigenvectors of L v = lambda D v, of a coarse graph if there are many points.
+    """Return the first eigenvectors of L v = lambda D v, of a coarse graph of many points.
 
     They are computed in one thread, since descent lets the smallest difference grow. Signs make the
     third moment of every coordinate positive.
