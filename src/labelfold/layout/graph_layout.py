@@ -121,7 +121,7 @@ class GraphLayout(GraphEmbedder):
     draws its neighbors with the same total force; equal rows are one point.
 
     Descent has two parts. The first sees no labels and gives ``base_embedding_``. In the second, an
-    edge whose ends have class probabilities p and q keeps ``1 - f + f sum_c sqrt(p_c q_c)`` of its
+    edge whose ends have class probabilities p and q keeps ``1 - f + f (sum_c sqrt(p_c q_c))^4`` of its
     weight. The force f is ``label_weight`` times the accuracy on left-out labels, corrected for
     chance as in Cohen's kappa and taken at the lower end of its 95 % interval: labels that say
     nothing about the rows do not change the picture. Since the first part is the same for all
@@ -152,6 +152,10 @@ class GraphLayout(GraphEmbedder):
     >>> layout.embedding_.shape, layout.certificate_.label_effect.force > 0.5
     ((1797, 2), True)
     """
+
+    classifier_: FewLabelClassifier | None
+    base_embedding_: Array
+    embedding_: Array
 
     def __init__(
         self,
@@ -194,13 +198,14 @@ class GraphLayout(GraphEmbedder):
             The fitted estimator.
         """
         check_is_fitted(self)
-        if getattr(self, "classifier_", None) is None:
+        classifier = getattr(self, "classifier_", None)
+        if classifier is None:
             raise InputError(
                 "The layout has no classifier, since it was fitted without labels or comes from a "
                 "compact file: call GraphLayout(init=layout).fit(X, y, graph=layout.graph_)."
             )
         with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
-            self.classifier_ = copy(self.classifier_).refit(y)
+            self.classifier_ = copy(classifier).refit(y)
             self._apply_labels(DistinctPoints.of_graph(self.graph_), progress)
         return self
 

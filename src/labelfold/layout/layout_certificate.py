@@ -43,9 +43,7 @@ class LabelEffect:
 
     def __str__(self) -> str:
         if self.force == 0:
-            return (
-                "labels have no force, as left-out ones are predicted no better than by chance"
-            )
+            return "labels have no force, as left-out ones are predicted no better than by chance"
         return (
             f"labels weaken edges between classes by {self.force:.0%}, which raises the share of "
             f"the same predicted class among the nearest from {self.purity_without:.3f} to "
