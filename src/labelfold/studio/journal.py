@@ -249,6 +249,7 @@ def _take_lock(path: Path) -> sqlite3.Connection:
     file = path.with_name(path.name + "-lock")
     try:
         lock = sqlite3.connect(file, isolation_level=None, check_same_thread=False, timeout=0)
+        lock.execute("PRAGMA journal_mode = MEMORY")  # nothing is written: no file for that
         lock.execute("BEGIN EXCLUSIVE")
     except sqlite3.OperationalError as error:
         if "locked" not in str(error):

@@ -7,18 +7,77 @@ held when it wrote them.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
-from labelfold.exceptions import InputError
-from labelfold.studio.journal import Event, Journal, Mark
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["ASIDE", "AUDIT", "FILE", "SOURCES", "Labeling"]
+from labelfold.exceptions import InputError
+from labelfold.studio.journal import Event, Journal, Mark, read_events
+from labelfold.studio.shown_rows import row_ids
+from labelfold.tables import Table
+from labelfold.tables.table import read_labels
+
+__all__ = [
+    "ASIDE",
+    "AUDIT",
+    "FILE",
+    "SOURCES",
+    "GivenLabels",
+    "Labeling",
+    "check_data",
+    "labels_at",
+]
 
 FILE = "file"  # source of labels that the data file holds
 ASIDE = "aside"  # source of the mark of a row that was set aside
 AUDIT = "audit"  # source of labels of rows that were drawn at random
 SOURCES = ("map", "uncertain", "uncovered", "unlike", "suspect", AUDIT)
+
+
+@dataclass(frozen=True, eq=False)
+class GivenLabels:
+    """What is given for every row of a table.
+
+    Parameters
+    ----------
+    texts : list of str or None
+        Labels as text; None for rows without one.
+    sources : list of str or None
+        Where each label comes from; "aside" for a row that was set aside.
+    """
+
+    texts: list[str | None]
+    sources: list[str | None]
+
+    @cached_property
+    def y(self) -> NDArray[Any]:
+        """Labels for a fit: as from a file, numbers if all of them are numbers."""
+        import pyarrow as pa
+
+        return read_labels(pa.array(self.texts, pa.string()))
+
+    @property
+    def is_labeled(self) -> NDArray[np.bool_]:
+        """True where a row has a label."""
+        return np.array([text is not None for text in self.texts])
+
+    @property
+    def is_aside(self) -> NDArray[np.bool_]:
+        """True where a row was set aside."""
+        return np.array([source == ASIDE for source in self.sources])
+
+    @property
+    def audit(self) -> NDArray[np.bool_] | None:
+        """True where a row was drawn at random; None if nobody chose rows: all labels count."""
+        if set(self.sources) <= {FILE, ASIDE, None}:
+            return None
+        return np.array([source == AUDIT for source in self.sources])
 
 
 class Labeling:
@@ -68,6 +127,14 @@ class Labeling:
         """Return the marks of rows."""
         return [self.marks.get(row) for row in rows]
 
+    def given(self, ids: Sequence[str]) -> GivenLabels:
+        """Return what is given for the rows of a table."""
+        marks = self.previous(ids)
+        return GivenLabels(
+            [None if mark is None else mark.label for mark in marks],
+            [None if mark is None else mark.source for mark in marks],
+        )
+
     def act(
         self,
         journal: Journal,
@@ -108,6 +175,78 @@ class Labeling:
             "undo": describe(self.done[-1]) if self.done else None,
             "redo": describe(self.undone[-1]) if self.undone else None,
         }
+
+
+def labels_in(table: Table) -> dict[str, Mark]:
+    """Return the labels that a data file holds, by id."""
+    ids = row_ids(table.ids, table.n_rows)
+    labels = [None] * table.n_rows if table.labels is None else table.labels
+    return {
+        name: Mark(str(label), FILE)
+        for name, label in zip(ids, labels, strict=True)
+        if label is not None
+    }
+
+
+def check_data(journal: Journal, files: Sequence[str], ids: Sequence[str], *, accept: bool) -> str:
+    """Compare the data with those that the journal was last opened with; note the new ones.
+
+    Parameters
+    ----------
+    journal : Journal
+        Labels by id.
+    files : sequence of str
+        The data file and those that belong to it.
+    ids : sequence of str
+        Names of the rows now.
+    accept : bool
+        Whether to go on with changed data.
+
+    Returns
+    -------
+    str
+        What a person should know of it, "" for nothing.
+    """
+    digest = hashlib.sha256()
+    for file in files:
+        with open(file, "rb") as stream:
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
+    now, before, marked = f"sha256:{digest.hexdigest()}", None, set[str]()
+    for event in journal.events():
+        before = event.source if event.action == "open" else before
+        marked.update(event.rows)
+    if now == before:
+        return ""
+    n_gone = len(marked.difference(ids))
+    note = (
+        f"{files[0]} has changed since it was last labeled. Labels stay with the rows of the same "
+        f"name; {n_gone:,} of {len(marked):,} labeled rows are gone."
+    )
+    if before is not None and not accept:
+        raise InputError(
+            f"{note} Pass --accept-changes to go on, or restore the file. If rows have no names, "
+            "their numbers must mean the same rows as before."
+        )
+    journal.append("open", source=now)
+    return note if before is not None else ""
+
+
+def labels_at(journal: Path | str, table: Table, until: int | None = None) -> GivenLabels:
+    """Return the labels of a table as a page has them, from its journal.
+
+    Parameters
+    ----------
+    journal : path
+        The database, ``DATA.labels.sqlite``.
+    table : Table
+        The data file, as :func:`labelfold.tables.read` returns it.
+    until : int, default=None
+        Number of the last event to read; None for all.
+    """
+    labeling = Labeling(labels_in(table))
+    for event in read_events(Path(journal), until):
+        labeling.apply(event)
+    return labeling.given(row_ids(table.ids, table.n_rows))
 
 
 def _mark_of(event: Event) -> Mark | None:

@@ -27,6 +27,8 @@ from numpy.typing import NDArray
 
 from labelfold import __version__
 from labelfold.exceptions import InputError
+from labelfold.studio.labeling import GivenLabels
+from labelfold.studio.proposals import find_suspects, propose_rows
 
 __all__ = [
     "Ended",
@@ -55,22 +57,23 @@ class Task:
         Columns of the table.
     cache : Path
         Folder for what a restart can reuse.
+    reading : dict
+        Arguments of :func:`labelfold.tables.read` that gave the table.
     """
 
     X: Any
     preparation: Any
     feature_names: list[str] | None
     cache: Path
+    reading: dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """Labels to fit: text, None for unlabeled rows, after some event of the journal."""
+    """Labels to fit, as they were after an event of the journal."""
 
     event: int
-    labels: NDArray[Any]
-    audit: NDArray[np.bool_] | None  # rows drawn at random; None if all labels are
-    aside: NDArray[np.bool_]  # rows that are not to be proposed
+    given: GivenLabels
     moves: bool  # whether the map may move
 
 
@@ -249,6 +252,18 @@ def _explain(error: Exception) -> str:
     return text if isinstance(error, InputError) else f"unexpected {type(error).__name__}: {text}"
 
 
+def predict_rows(model: Any) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Return the number of the predicted class of every row of a fit, and its probability.
+
+    A labeled row has the class that the other labels predict.
+    """
+    scores, distributions = model.decision_values_.copy(), model.label_distributions_.copy()
+    scores[model.labeled_rows_] = model.left_out_values_
+    distributions[model.labeled_rows_] = model.left_out_distributions_
+    codes = scores.argmax(axis=1)
+    return codes, distributions[np.arange(len(codes)), codes]
+
+
 class _Worker:
     """What the process has computed."""
 
@@ -313,37 +328,25 @@ class _Worker:
 
     def fit(self, request: Request) -> None:
         """Fit the newest labels."""
-        from labelfold.tables.table import read_labels
-
-        start = time.perf_counter()
-        is_labeled = np.array([label is not None for label in request.labels])
+        start, given = time.perf_counter(), request.given
+        is_labeled = given.is_labeled
         n_labels = int(is_labeled.sum())
-        texts = set(request.labels[is_labeled])
-        if len(texts) < 2:
+        if len(set(given.texts) - {None}) < 2:
             self.model = None
             self.tell(Fitted(request.event, n_labels))
             return
         self.tell(Status(f"fitting {n_labels:,} labels"))
-        import pyarrow as pa
-
-        # As from a file: numbers if all labels are numbers.
-        y = read_labels(pa.array(request.labels.tolist(), pa.string()))
-        name_of = dict(zip(y[is_labeled], request.labels[is_labeled], strict=True))
-        model = copy(self.base).refit(y, audit=request.audit)
-        # What the other labels say of a labeled row, rather than its own.
-        scores = model.decision_values_.copy()
-        scores[model.labeled_rows_] = model.left_out_values_
-        distributions = model.label_distributions_.copy()
-        distributions[model.labeled_rows_] = model.left_out_distributions_
-        codes = scores.argmax(axis=1)
-        self.model, self.y = model, y
+        texts = np.array(given.texts, dtype=object)
+        name_of = dict(zip(given.y[is_labeled], texts[is_labeled], strict=True))
+        model = self.model = copy(self.base).refit(given.y, audit=given.audit)
+        codes, confidence = predict_rows(model)
         self.tell(
             Fitted(
                 request.event,
                 n_labels,
                 [name_of[one] for one in model.classes_.tolist()],
                 codes,
-                distributions[np.arange(len(codes)), codes],
+                confidence,
                 asdict(model.error_estimate_),
                 model.calibration_.promise,
                 [{**one, "label": name_of[one["label"]]} for one in model.class_sizes_.classes],
@@ -353,13 +356,10 @@ class _Worker:
 
     def propose(self, request: Request) -> None:
         """Find rows to label next, and labels that look wrong."""
-        from labelfold.studio.proposals import find_suspects, propose_rows
-
         self.tell(Status("finding rows to label next"))
-        is_labeled = np.array([label is not None for label in request.labels])
-        model = self.model or self.base
-        queue = propose_rows(model, self.model is not None, is_labeled, is_labeled | request.aside)
-        suspects = [] if self.model is None else find_suspects(self.model)
+        given, model = request.given, self.model or self.base
+        queue = propose_rows(model, given, is_fitted=self.model is not None)
+        suspects = [] if self.model is None else find_suspects(self.model, given)
         self.tell(Proposed(request.event, queue, suspects))
 
     def move(self, request: Request) -> None:
@@ -368,7 +368,7 @@ class _Worker:
             return
         self.tell(Status("moving the map"))
         self.layout.classifier_ = self.model
-        self.layout.refit(self.y)
+        self.layout.refit(request.given.y)
         self.tell(Placed(self.layout.embedding_))
 
     def save(self, path: Path) -> Saved:
@@ -385,4 +385,3 @@ class _Worker:
         except Exception as error:
             return Saved(path, _explain(error))
         return Saved(path)
-

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from labelfold.studio.labeling import AUDIT
+from labelfold.studio.labeling import AUDIT, GivenLabels
 
 __all__ = ["find_suspects", "propose_rows"]
 
@@ -15,9 +14,7 @@ N_PROPOSED = 40
 AUDIT_EVERY = 5  # one row in five is drawn at random
 
 
-def propose_rows(
-    model: Any, is_fitted: bool, is_labeled: NDArray[np.bool_], excluded: NDArray[np.bool_]
-) -> list[dict[str, Any]]:
+def propose_rows(model: Any, given: GivenLabels, *, is_fitted: bool) -> list[dict[str, Any]]:
     """Return rows to label next with the reason, the most useful first.
 
     Parameters
@@ -26,11 +23,11 @@ def propose_rows(
         With a graph of all rows.
     is_fitted : bool
         Whether it was fitted to the labels, which takes two classes.
-    is_labeled : ndarray of bool of shape (n_rows,)
-        Rows that have a label.
-    excluded : ndarray of bool of shape (n_rows,)
-        Rows not to propose.
+    given : GivenLabels
+        Labels, and rows not to propose.
     """
+    is_labeled = given.is_labeled
+    excluded = is_labeled | given.is_aside
     free = np.flatnonzero(~excluded)
     rng = np.random.default_rng(int(is_labeled.sum()))
     audit = rng.permutation(free)[: N_PROPOSED // AUDIT_EVERY].tolist()
@@ -59,6 +56,6 @@ def propose_rows(
     return queue
 
 
-def find_suspects(model: Any) -> list[dict[str, Any]]:
+def find_suspects(model: Any, given: GivenLabels) -> list[dict[str, Any]]:
     """Return labeled rows whose label looks wrong, the most suspicious first."""
     return []

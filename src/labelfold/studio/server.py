@@ -13,7 +13,7 @@ import hmac
 import json
 import secrets
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from importlib import resources
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,7 +23,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -73,20 +73,30 @@ class Server:
         shown = f"[{host}]" if ":" in host else host
         self.url = f"http://{shown}:{self.port}/{self.token}/"
         hosts = {f"{name}:{self.port}" for name in (shown, "localhost", "127.0.0.1", "[::1]")}
-        self.app = make_app(session, self.token, hosts)
-
-    def run(self) -> None:
-        """Serve until Ctrl-C."""
         config = uvicorn.Config(
-            self.app,
+            make_app(session, self.token, hosts),
             log_level="warning",
             access_log=False,
             server_header=False,
-            timeout_graceful_shutdown=1,
+            timeout_graceful_shutdown=1,  # second, for pages that follow the changes
             lifespan="off",
             ws="none",
         )
-        uvicorn.Server(config).run(sockets=[self._socket])
+        self._server = uvicorn.Server(config)
+
+    def run(self) -> None:
+        """Serve until Ctrl-C, or until :meth:`stop` is called."""
+        self.session.start()
+        try:
+            self._server.run(sockets=[self._socket])
+        except KeyboardInterrupt:
+            pass  # the usual end
+        finally:
+            self.session.stop()
+
+    def stop(self) -> None:
+        """End :meth:`run` from another thread."""
+        self._server.should_exit = True
 
 
 def make_app(session: Session, token: str, hosts: set[str]) -> ASGIApp:

@@ -23,7 +23,7 @@ from labelfold.labels import PartialLabels
 from labelfold.plotting import EmbeddingDisplay
 from labelfold.plotting.interactive_map import map_data, pack
 from labelfold.studio.journal import FitRecord, Journal, Mark, NotSavedError
-from labelfold.studio.labeling import ASIDE, AUDIT, FILE, SOURCES, Labeling
+from labelfold.studio.labeling import ASIDE, SOURCES, GivenLabels, Labeling
 from labelfold.studio.learner import (
     Ended,
     Fitted,
@@ -53,7 +53,7 @@ class Session:
     ----------
     rows : ShownRows
         What is shown.
-    given : mapping from id to label
+    given : mapping from id to Mark
         Labels in the data file.
     journal : Journal
         Where actions are written.
@@ -64,11 +64,11 @@ class Session:
     """
 
     def __init__(
-        self, rows: ShownRows, given: dict[str, str], journal: Journal, task: Task, title: str
+        self, rows: ShownRows, given: dict[str, Mark], journal: Journal, task: Task, title: str
     ) -> None:
         self.rows, self.journal, self.task, self.title = rows, journal, task, title
         self.n_rows = len(rows.ids)
-        self.labeling = Labeling({row: Mark(label, FILE) for row, label in given.items()})
+        self.labeling = Labeling(given)
         for event in journal.events():
             self.labeling.apply(event)
         self.fits = journal.fits()
@@ -90,11 +90,10 @@ class Session:
         self._learner = Learner(self.task, self._hear)
         self._ask()
 
-    def close(self) -> None:
-        """End the learner and release the journal."""
+    def stop(self) -> None:
+        """Learn no more."""
         if self._learner is not None:
             self._learner.close()
-        self.journal.close()
 
     # ---- actions
 
@@ -154,19 +153,8 @@ class Session:
         """Ask for a fit to the labels that hold now."""
         if self._learner is None:
             return
-        labels = np.full(self.n_rows, None, dtype=object)
-        audit, aside = np.zeros((2, self.n_rows), dtype=bool)
-        sources = set()
-        for name, mark in self.labeling.marks.items():
-            row = self._row_of.get(name)  # None if the row is gone from the file
-            if row is not None:
-                labels[row], aside[row] = mark.label, mark.source == ASIDE
-                audit[row] = mark.source == AUDIT
-                sources.add(mark.source)
-        is_drawn = None if sources <= {FILE, ASIDE} else audit
-        self._learner.send(
-            Request(self.labeling.number, labels, is_drawn, aside, not self.is_frozen)
-        )
+        given = self.labeling.given(self.rows.ids)
+        self._learner.send(Request(self.labeling.number, given, not self.is_frozen))
 
     # ---- what was learned
 
@@ -236,9 +224,19 @@ class Session:
 
     # ---- what pages show
 
-    def marks(self) -> list[Mark | None]:
-        """Return the mark of every row."""
-        return self.labeling.previous(self.rows.ids)
+    def describe(self) -> str:
+        """Return what there is now, in a sentence."""
+        state = self.state()
+        n_labels, classes = state["nLabels"], len([one for one in state["classes"] if one["n"]])
+        text = f"{n_labels:,} of {self.n_rows:,} rows have a label, of {classes} classes."
+        if state["nAside"]:
+            text += f" {state['nAside']:,} are set aside."
+        return text
+
+    def given(self) -> GivenLabels:
+        """Return what is given for every row."""
+        with self._lock:
+            return self.labeling.given(self.rows.ids)
 
     def classes(self) -> list[str]:
         """Return all classes, in the order of their first label."""
@@ -284,8 +282,8 @@ class Session:
         with self._lock:
             names = self.classes()
             number = {name: code for code, name in enumerate(names)}
-            labels = [mark.label if mark is not None else None for mark in self.marks()]
-            codes = np.array([number.get(label or "", -1) for label in labels], dtype=np.intp)
+            texts = self.labeling.given(self.rows.ids).texts
+            codes = np.array([number.get(text or "", -1) for text in texts], dtype=np.intp)
             coordinates, fitted = self.coordinates, self.fitted
         if coordinates is None:
             raise InputError("There is no map yet: wait until the graph is laid out.")
@@ -355,8 +353,8 @@ class Session:
 
         wanted = folded(text)
         with self._lock:
-            labels = [mark.label if mark is not None else None for mark in self.marks()]
-        found = self.rows.find(text) | np.array([wanted in folded(one or "\n") for one in labels])
+            labels = self.labeling.given(self.rows.ids).texts
+        found = self.rows.find(text) | np.array([wanted in folded(one or "") for one in labels])
         return found.astype(np.uint8)
 
 
