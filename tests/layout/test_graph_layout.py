@@ -151,14 +151,14 @@ def test_force_is_chance_corrected_accuracy_on_left_out_labels(layout):
 
 
 def test_one_label_per_class_cannot_be_left_out():
-    one_each = [np.flatnonzero(value == CLASSES)[0] for value in range(10)]
+    one_each = [np.flatnonzero(CLASSES == value)[0] for value in range(10)]
     model = FewLabelClassifier().fit(DIGITS, hide_labels(CLASSES, keep=one_each))
     assert signal_of_labels(model) == 0
 
 
 def test_labels_add_no_more_to_predicted_than_to_true_classes():
     """The head may be wrong; its own classes must not look purer than the true ones became."""
-    labeled = np.concatenate([np.flatnonzero(value == CLASSES)[:2] for value in range(10)])
+    labeled = np.concatenate([np.flatnonzero(CLASSES == value)[:2] for value in range(10)])
     layout = GraphLayout().fit(DIGITS, hide_labels(CLASSES, keep=labeled))
     named = layout.classifier_.label_distributions_.argmax(axis=1)
     added = [

@@ -72,7 +72,7 @@ def write(session: Session, path: Path) -> None:
 def write_labels(session: Session, stream: IO[bytes], name: str) -> None:
     """Write ids, given and predicted labels, confidence, and where given labels come from."""
     given, cards = session.given(), session.cards(range(session.n_rows))
-    columns = {
+    columns: dict[str, list[Any]] = {
         "id": session.rows.ids,
         "given": given.texts,
         "predicted": [card.get("predicted") for card in cards],

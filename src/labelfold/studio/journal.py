@@ -2,7 +2,7 @@
 
 Events are only ever appended, and an event is on disk when :meth:`Journal.append` returns: the
 database has a write-ahead log with full synchronization, so it survives ``kill -9`` and a power
-cut. Rows are named by their ids, so that labels stay with their rows when a file is sorted anew or
+cut. Rows are named by their ids, so that labels stay with their rows when a file is sorted or
 grows. :class:`labelfold.studio.labeling.Labeling` turns events into the labels that hold.
 
 A server holds a lock beside the database, which the system releases however the server ends.
@@ -25,7 +25,7 @@ from labelfold.exceptions import InputError
 
 __all__ = ["Event", "FitRecord", "Journal", "Mark", "NotSavedError"]
 
-APPLICATION = 0x4C464C44  # "LFLD", which tells our databases from others
+APPLICATION = 0x4C464C44  # "LFLD", of the databases that are ours
 FORMAT = 1
 ENDING = ".labels.sqlite"
 SCHEMA = f"""

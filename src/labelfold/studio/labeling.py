@@ -23,16 +23,7 @@ from labelfold.studio.shown_rows import row_ids
 from labelfold.tables import Table
 from labelfold.tables.table import read_labels
 
-__all__ = [
-    "ASIDE",
-    "AUDIT",
-    "FILE",
-    "SOURCES",
-    "GivenLabels",
-    "Labeling",
-    "check_data",
-    "labels_at",
-]
+__all__ = ["GivenLabels", "Labeling", "check_data", "labels_at", "labels_in"]
 
 FILE = "file"  # source of labels that the data file holds
 ASIDE = "aside"  # source of the mark of a row that was set aside
@@ -205,7 +196,7 @@ def check_data(journal: Journal, files: Sequence[str], ids: Sequence[str], *, ac
     Returns
     -------
     str
-        What a person should know of it, "" for nothing.
+        What a person should know of it, or "".
     """
     digest = hashlib.sha256()
     for file in files:

@@ -1,8 +1,7 @@
 """Fits in a process of their own, so that the page never waits for one.
 
-The server sends :class:`Request`: labels to fit. The process answers with what it has found, as
-soon as it has it: :class:`Fitted` labels, :class:`Placed` rows on the map, :class:`Proposed` rows to
-look at. Before each of these steps it takes the newest request, so newer labels win.
+The server sends labels to fit. The process answers with what it has found, as soon as it has it:
+predicted labels, rows to label next, coordinates on the map. Before each of these steps it takes the newest request, so newer labels win.
 
 Neighbors, eigenvectors and the map of the graph do not depend on labels. They are computed once,
 and kept in model files beside the journal, which run no code when a restart reads them.
@@ -16,6 +15,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from copy import copy
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -160,10 +160,8 @@ class Learner:
 
     def send(self, message: Request | Save) -> None:
         """Ask for a fit or a file. A process that has ended hears nothing."""
-        try:
+        with suppress(OSError):  # _listen has said so, or is about to
             self._connection.send(message)
-        except OSError:
-            pass  # _listen has told, or is about to
 
     def _listen(self) -> None:
         while True:

@@ -1,4 +1,4 @@
-"""Rows that a person should look at next: to label, to audit, or because their label looks wrong."""
+"""Rows to look at next: to label, to audit, or because their label looks wrong."""
 
 from __future__ import annotations
 

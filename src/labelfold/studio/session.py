@@ -82,7 +82,7 @@ class Session:
         self.listeners: list[Callable[[], None]] = []
         self._lock = threading.RLock()
         self._row_of = {name: row for row, name in enumerate(rows.ids)}
-        self._waiting: dict[Path, Future[None]] = {}
+        self._waiting: dict[Path, Future[str]] = {}
         self._learner: Learner | None = None
 
     def start(self) -> None:
@@ -212,7 +212,7 @@ class Session:
 
     def save_model(self, path: Path) -> None:
         """Write the model of the newest fit to a file; waits for a fit that is running."""
-        waiting: Future[Any] = Future()
+        waiting: Future[str] = Future()
         with self._lock:
             if self._learner is None:
                 raise InputError(self.status.text)
@@ -288,7 +288,7 @@ class Session:
         if coordinates is None:
             raise InputError("There is no map yet: wait until the graph is laid out.")
         predictions = confidence = None
-        if fitted is not None and fitted.codes is not None:
+        if fitted is not None and fitted.codes is not None and fitted.confidence is not None:
             lookup = np.array([number[name] for name in fitted.classes])
             predictions = PartialLabels(lookup[fitted.codes], np.array(names, dtype=object))
             confidence = np.clip(fitted.confidence, 0, 1)
@@ -305,7 +305,7 @@ class Session:
         with self._lock:
             number, event = self.map_number, self.labeling.number
             display = self.display()
-        details = {"row": self.rows.ids}
+        details: dict[str, Any] = {"row": self.rows.ids}
         if with_details:
             for name, texts in self.rows.columns:
                 details[name] = [None if one is None else one[:LONGEST_DETAIL] for one in texts]
