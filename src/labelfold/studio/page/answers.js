@@ -27,10 +27,14 @@ export class Answers {
     this.box.addEventListener("keydown", (event) => event.key === "Escape" && (event.stopPropagation(), this.box.blur()));
   }
 
-  // Buttons of all classes; `guess` is the class that is suggested.
-  show(names, guess, isOpen) {
-    const { studio, bar } = this;
+  learn(names) {
+    this.names = names;
     this.digits = digitsOf(names);
+  }
+
+  // Buttons of all classes; `guess` is the class that is suggested.
+  show(guess, isOpen) {
+    const { studio, bar, names } = this;
     const keyOf = new Map([...this.digits].map(([digit, name]) => [name, digit]));
     const buttons = names.map((name) => {
       const code = studio.codeOf(name);

@@ -78,6 +78,7 @@ class Studio {
 
   async hear(state) {
     const before = this.state;
+    if (state.event < (before?.event ?? 0) && !this.isLost) return; // overtaken by a newer one
     [this.state, this.isLost] = [state, false];
     this.root.dataset.form = state.form;
     document.title = `${state.title} – labelfold`;
@@ -164,22 +165,26 @@ class Studio {
     return this.act({ action: "label", label: name });
   }
 
+  // The next row of the queue is shown at once; the answer is saved meanwhile.
   async act(action) {
     const { rows, source } = this.target;
     if (rows.length === 0 || !this.isOpen) return;
-    const isQueue = this.tab === "queue";
-    if (await this.send("label", { ...action, rows, source })) {
-      if (isQueue) this.place++;
-      this.showTab();
-    }
+    const step = this.tab === "queue" ? 1 : 0;
+    if (step > 0) this.move(step);
+    if (!(await this.send("label", { ...action, rows, source })) && step > 0) this.move(-step);
   }
 
-  // Send an action; it is saved when the answer comes. One that could not be saved can be tried again.
-  async send(path, body) {
+  // Send an action after those before it; it is saved when the answer comes. One that could not be saved can be tried
+  // again.
+  send(path, body) {
+    return (this.sending = (this.sending ?? Promise.resolve()).then(() => this.sendNow(path, body)));
+  }
+
+  async sendNow(path, body) {
     try {
       const state = await post(path, body);
       this.failed = null;
-      await this.hear(state);
+      this.hear(state);
       return true;
     } catch (error) {
       if (!("status" in error)) throw error;
@@ -233,6 +238,7 @@ class Studio {
     const [undo, redo, freeze] = this.root.querySelectorAll(".steps-bar button");
     Object.assign(undo, { disabled: !this.isOpen || state.undo === null, title: `Undo (z): ${state.undo ?? "nothing to undo"}` });
     Object.assign(redo, { disabled: !this.isOpen || state.redo === null, title: `Redo (Z): ${state.redo ?? "nothing to redo"}` });
+    this.answers.learn(state.classes.map(({ name }) => name));
     freeze.ariaPressed = String(state.isFrozen);
     showProgress(this);
     this.part('[data-tab="suspects"] .count').textContent = state.nSuspects > 0 ? grouped(state.nSuspects) : "";
@@ -260,7 +266,7 @@ class Studio {
     if (this.turn !== turn) return;
     const { rows } = this.target;
     const isOpen = this.isOpen && rows.length > 0;
-    this.answers.show(this.state.classes.map(({ name }) => name), this.guess, isOpen);
+    this.answers.show(this.guess, isOpen);
     this.part(".target").textContent = rows.length > 1 ? `Label ${counted(rows.length, "row")}:` : "";
     for (const one of this.root.querySelectorAll('.moves [data-do="Delete"], .moves [data-do="s"]')) one.disabled = !isOpen;
     this.part(".accept").disabled = !isOpen || this.guess === undefined;
