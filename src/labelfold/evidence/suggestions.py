@@ -254,8 +254,10 @@ def _graph_and_labeled(
     model_or_graph: Any, labeled: ArrayLike | None
 ) -> tuple[NeighborGraph, Numbers]:
     """Return the graph, and the numbers of the labeled rows."""
+    known: Any = labeled
     if isinstance(model_or_graph, NeighborGraph):
-        graph, known = model_or_graph, [] if labeled is None else labeled
+        graph = model_or_graph
+        known = [] if labeled is None else labeled
     elif hasattr(model_or_graph, "graph_") and hasattr(model_or_graph, "labeled_rows_"):
         graph = model_or_graph.graph_
         known = model_or_graph.labeled_rows_ if labeled is None else labeled
