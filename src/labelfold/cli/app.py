@@ -21,6 +21,8 @@ from labelfold.cli.embed import embed
 from labelfold.cli.inspect import inspect
 from labelfold.cli.label import label
 from labelfold.cli.methods import classifying, compared, embedders, listing
+from labelfold.cli.review import review
+from labelfold.cli.suggest import suggest
 from labelfold.cli.transform import transform
 
 app = typer.Typer(
@@ -38,7 +40,12 @@ app.command(cls=listing(compared))(compare)
 app.command()(demo)
 app.command(cls=listing(embedders))(embed)
 app.command()(inspect)
+<<<<<<< HEAD
 app.command()(label)
+=======
+app.command()(review)
+app.command()(suggest)
+>>>>>>> suggest
 app.command()(transform)
 
 

@@ -28,7 +28,8 @@ __all__ = ["GivenLabels", "Labeling", "check_data", "labels_at", "labels_in"]
 FILE = "file"  # source of labels that the data file holds
 ASIDE = "aside"  # source of the mark of a row that was set aside
 AUDIT = "audit"  # source of labels of rows that were drawn at random
-SOURCES = ("map", "uncertain", "uncovered", "unlike", "suspect", AUDIT)
+# Of labels from the page: rows selected on the map, or proposed for a reason.
+SOURCES = ("map", "uncertain", "uncovered", "unlike every labeled row", "suspect", AUDIT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +53,11 @@ class GivenLabels:
         import pyarrow as pa
 
         return read_labels(pa.array(self.texts, pa.string()))
+
+    @property
+    def name_of(self) -> dict[Any, str]:
+        """The text of each label in ``y``."""
+        return {value: text for value, text in zip(self.y, self.texts, strict=True) if text}
 
     @property
     def is_labeled(self) -> NDArray[np.bool_]:

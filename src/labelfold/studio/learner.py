@@ -327,15 +327,13 @@ class _Worker:
     def fit(self, request: Request) -> None:
         """Fit the newest labels."""
         start, given = time.perf_counter(), request.given
-        is_labeled = given.is_labeled
-        n_labels = int(is_labeled.sum())
+        n_labels = int(given.is_labeled.sum())
         if len(set(given.texts) - {None}) < 2:
             self.model = None
             self.tell(Fitted(request.event, n_labels))
             return
         self.tell(Status(f"fitting {n_labels:,} labels"))
-        texts = np.array(given.texts, dtype=object)
-        name_of = dict(zip(given.y[is_labeled], texts[is_labeled], strict=True))
+        name_of = given.name_of
         model = self.model = copy(self.base).refit(given.y, audit=given.audit)
         codes, confidence = predict_rows(model)
         self.tell(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
+from labelfold.evidence import suggest_rows, suspect_labels
 from labelfold.studio.labeling import AUDIT, GivenLabels
 
 __all__ = ["find_suspects", "propose_rows"]
@@ -17,45 +19,28 @@ AUDIT_EVERY = 5  # one row in five is drawn at random
 def propose_rows(model: Any, given: GivenLabels, *, is_fitted: bool) -> list[dict[str, Any]]:
     """Return rows to label next with the reason, the most useful first.
 
-    Parameters
-    ----------
-    model : FewLabelClassifier
-        With a graph of all rows.
-    is_fitted : bool
-        Whether it was fitted to the labels, which takes two classes.
-    given : GivenLabels
-        Labels, and rows not to propose.
+    `is_fitted` says whether the model was fitted to the labels; otherwise rows cover its graph.
     """
-    is_labeled = given.is_labeled
-    excluded = is_labeled | given.is_aside
-    free = np.flatnonzero(~excluded)
-    rng = np.random.default_rng(int(is_labeled.sum()))
-    audit = rng.permutation(free)[: N_PROPOSED // AUDIT_EVERY].tolist()
-    adjacency = model.graph_.adjacency
-    doubt = np.ones(len(excluded))
-    if is_fitted:
-        doubt = 1 - model.label_distributions_.max(axis=1)
-    left = np.where(excluded, 0.0, doubt)
-    left[is_labeled] = 0
-    chosen: list[dict[str, Any]] = []
-    gain = adjacency @ left + left
-    gain[excluded] = -1
-    for row in np.argsort(-gain, kind="stable").tolist():
-        near = adjacency[[row]].indices
-        if len(chosen) >= N_PROPOSED or gain[row] < 0:
-            break
-        if any(one["row"] in near for one in chosen) or row in audit:
-            continue
-        chosen.append({"row": row, "reason": "uncertain" if is_fitted else "uncovered"})
-    queue = []
-    while chosen or audit:
-        queue += chosen[: AUDIT_EVERY - 1]
-        chosen = chosen[AUDIT_EVERY - 1 :]
-        queue += [{"row": row, "reason": AUDIT} for row in audit[:1]]
-        audit = audit[1:]
+    is_closed = given.is_labeled | given.is_aside
+    # Always in the same order, so an audit row that was skipped comes again.
+    drawn = np.random.default_rng(0).permutation(len(is_closed))
+    audit = drawn[~is_closed[drawn]][: N_PROPOSED // AUDIT_EVERY]
+    chosen = suggest_rows(
+        model if is_fitted else model.graph_,
+        N_PROPOSED - N_PROPOSED // AUDIT_EVERY,
+        labeled=np.flatnonzero(given.is_labeled),
+        exclude=np.append(np.flatnonzero(given.is_aside), audit),
+    )
+    queue = [{"row": one.row, "reason": one.reason} for one in chosen]
+    for number, row in enumerate(audit.tolist(), 1):
+        queue.insert(AUDIT_EVERY * number - 1, {"row": row, "reason": AUDIT})
     return queue
 
 
 def find_suspects(model: Any, given: GivenLabels) -> list[dict[str, Any]]:
-    """Return labeled rows whose label looks wrong, the most suspicious first."""
-    return []
+    """Return given labels that look wrong, with the rows that speak for and against them."""
+    name_of = given.name_of
+    return [
+        {**asdict(one), "given": name_of[one.given], "suggested": name_of[one.suggested]}
+        for one in suspect_labels(model)
+    ]

@@ -10,7 +10,7 @@ const PAGE = 60; // cards that are shown at a time
 const REASONS = {
   uncertain: "Uncertain: a label here decides most about the rows around it.",
   uncovered: "Uncovered: no label is near.",
-  unlike: "Unlike every labeled row: perhaps a class that has no name yet.",
+  "unlike every labeled row": "Unlike every labeled row: perhaps a class that has no name yet.",
   audit: "Audit: drawn at random, so that the estimated error can be trusted.",
 };
 const KEYS = [
@@ -303,7 +303,7 @@ class Studio {
     const none = this.state.fit === null ? "Labels are compared with each other as soon as there are two classes." : "No label looks wrong.";
     const amount = this.part('[data-for="suspects"] .amount');
     amount.textContent = current === undefined ? none : `${at} of ${all}: ${current.reason}`;
-    const sides = current === undefined ? [] : [["Rows that speak for ", current.suggested, current.against], ["Rows that speak for ", current.given, current.support]];
+    const sides = current === undefined ? [] : [["Rows that speak for ", current.suggested, current.rows_against], ["Rows that speak for ", current.given, current.rows_for]];
     await this.fill('[data-for="suspects"] .cards', current === undefined ? [] : [current.row]);
     const columns = [];
     for (const [text, name, rows] of sides) {
