@@ -83,7 +83,7 @@ MEASURE = """
     const selected = viewer.selection.length;
     viewer.select([]);
     const painter = scatter.painter.kind;
-    return { opened, frames, lassos, selected, painter, memory: performance.memory?.usedJSHeapSize };
+    return { opened, frames, lassos, selected, painter };
 }
 """
 
@@ -141,7 +141,10 @@ def main() -> None:
     path = next(filter(None, map(shutil.which, NAMES)), None)
     if path is None:
         raise SystemExit(f"no Chromium on the path: tried {', '.join(NAMES)}")
-    results: dict[str, Any] = {"environment": environment(os.cpu_count() or 1), "lines": count_lines()}
+    results: dict[str, Any] = {
+        "environment": environment(os.cpu_count() or 1),
+        "lines": count_lines(),
+    }
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         site = Path(folder, "page")
         shutil.copytree(Path(str(resources.files("labelfold.plotting"))) / "page", site)

@@ -210,7 +210,7 @@ def map_data(
     - `classes` with name and shape, and `colors`, see :func:`class_colors`; the last are for points
       without a class,
     - `columns` with name and texts, the row's number or name first,
-    - `sizes` of labeled, predicted, unlabeled and new points in pixels, and `hasKinds`, whether to
+    - `sizes` in pixels of labeled, predicted, unlabeled and new rows, and `hasKinds`, whether to
       list them,
     - `anchors` and `centers` of the classes by their number, `spokes` and their `middle`,
     - `isStrip`, `isStretched` for axes with different units, and a `caption`.
@@ -266,9 +266,9 @@ def map_data(
         arrays["confidence"] = np.round(CONFIDENCE_UNIT * display.confidence).astype(np.uint16)
     for number, (name, values) in enumerate(columns):
         known = dict.fromkeys(text for text in values if text is not None)
-        index_of = {None: len(known), **{text: index for index, text in enumerate(known)}}
+        index_of = {text: index for index, text in enumerate(known)}
         header["columns"].append({"name": name, "texts": list(known)})
-        codes = np.array([index_of[text] for text in values])
+        codes = np.array([len(known) if text is None else index_of[text] for text in values])
         arrays[f"column{number}"] = _narrow(codes, len(known))
     return header, arrays
 
