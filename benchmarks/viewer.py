@@ -26,7 +26,7 @@ import numpy as np
 from measure import environment, write_results
 
 from labelfold.plotting import EmbeddingDisplay
-from labelfold.plotting.interactive_map import map_data, pack, page_file
+from labelfold.plotting.interactive_map import map_data, pack, viewer_markup
 
 RESULTS = Path(__file__).parent / "results"
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
@@ -148,7 +148,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         site = Path(folder, "page")
         shutil.copytree(Path(str(resources.files("labelfold.plotting"))) / "page", site)
-        (site / "index.html").write_text(SERVED.format(viewer=page_file("viewer.html")))
+        (site / "index.html").write_text(SERVED.format(viewer=viewer_markup("Served", "")))
         (site / "map.bin").write_bytes(pack(*map_data(make_display(1_000_000)[0])))
         addresses: dict[str, tuple[str, str | None]] = {}
         for n_points in (60_000, 500_000):

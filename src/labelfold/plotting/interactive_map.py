@@ -113,8 +113,8 @@ def interactive_page(
         title=html.escape(heading),
         policy=html.escape(_security_policy(style, script)),
         style=style,
-        viewer=page_file("viewer.html"),
-        data=_compress(pack({"title": heading, **header}, arrays)),
+        viewer=viewer_markup(heading, header["caption"]),
+        data=_compress(pack(header, arrays)),
         images=_image_block(display.images),
         script=script,
     )
@@ -126,6 +126,12 @@ def page_file(name: str) -> str:
     """Return a file of the viewer with the line ends of the HTML parser, for equal hashes."""
     source = resources.files("labelfold.plotting").joinpath("page", name)
     return source.read_text(encoding="utf-8").replace("\r\n", "\n")
+
+
+def viewer_markup(title: str, caption: str) -> str:
+    """Return what the element around the viewer holds."""
+    texts = {"title": html.escape(title), "caption": html.escape(caption)}
+    return Template(page_file("viewer.html")).substitute(texts)
 
 
 def _join_scripts() -> str:
