@@ -26,7 +26,7 @@ import numpy as np
 from measure import environment, write_results
 
 from labelfold.plotting import EmbeddingDisplay
-from labelfold.plotting.interactive_map import map_data, pack, page_file
+from labelfold.plotting.interactive_map import map_data, pack, viewer_markup
 
 RESULTS = Path(__file__).parent / "results"
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
@@ -83,7 +83,7 @@ MEASURE = """
     const selected = viewer.selection.length;
     viewer.select([]);
     const painter = scatter.painter.kind;
-    return { opened, frames, lassos, selected, painter, memory: performance.memory?.usedJSHeapSize };
+    return { opened, frames, lassos, selected, painter };
 }
 """
 
@@ -141,11 +141,14 @@ def main() -> None:
     path = next(filter(None, map(shutil.which, NAMES)), None)
     if path is None:
         raise SystemExit(f"no Chromium on the path: tried {', '.join(NAMES)}")
-    results: dict[str, Any] = {"environment": environment(os.cpu_count() or 1), "lines": count_lines()}
+    results: dict[str, Any] = {
+        "environment": environment(os.cpu_count() or 1),
+        "lines": count_lines(),
+    }
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         site = Path(folder, "page")
         shutil.copytree(Path(str(resources.files("labelfold.plotting"))) / "page", site)
-        (site / "index.html").write_text(SERVED.format(viewer=page_file("viewer.html")))
+        (site / "index.html").write_text(SERVED.format(viewer=viewer_markup("Served", "")))
         (site / "map.bin").write_bytes(pack(*map_data(make_display(1_000_000)[0])))
         addresses: dict[str, tuple[str, str | None]] = {}
         for n_points in (60_000, 500_000):

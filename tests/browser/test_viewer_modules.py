@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from labelfold.plotting import EmbeddingDisplay
-from labelfold.plotting.interactive_map import map_data, pack, page_file
+from labelfold.plotting.interactive_map import map_data, pack, viewer_markup
 
 PAGE = """<!DOCTYPE html>
 <html lang="en"><meta charset="utf-8"><title>Modules</title><link rel="icon" href="data:,">
@@ -46,7 +46,7 @@ def serve(tmp_path):
     thread.start()
 
     def start(display):
-        page = PAGE.replace("$viewer", page_file("viewer.html"))
+        page = PAGE.replace("$viewer", viewer_markup("Modules", ""))
         (tmp_path / "page" / "index.html").write_text(page, encoding="utf-8")
         (tmp_path / "page" / "map.bin").write_bytes(pack(*map_data(display)))
         return f"http://127.0.0.1:{server.server_port}/index.html"

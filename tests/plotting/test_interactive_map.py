@@ -384,14 +384,14 @@ def test_text_stays_text(text):
     assert [tag for tag, _, _ in Page(page).elements] == [tag for tag, _, _ in plain.elements]
     assert Page(page).all("title")[0][1] == text
     data = read_page(page)
-    assert data["title"] == data["classes"][0]["name"] == text
+    assert Page(page).all("h1")[0][1] == data["classes"][0]["name"] == text
     assert data["details"][text] == [text, None]
 
 
 def test_half_a_character_does_not_stop_the_page():
     display = EmbeddingDisplay(points(1), labels=["\udcff"])
-    data = data_of(display, hover={"\udcff": ["\udcff"]}, title="\udcff")
-    assert data["classes"][0]["name"] == data["title"] == "?"
+    page = interactive_page(display, hover={"\udcff": ["\udcff"]}, title="\udcff")
+    assert read_page(page)["classes"][0]["name"] == Page(page).all("title")[0][1] == "?"
 
 
 def test_nothing_is_loaded_and_only_the_script_and_style_of_the_viewer_are_allowed():

@@ -40,12 +40,9 @@ app.command(cls=listing(compared))(compare)
 app.command()(demo)
 app.command(cls=listing(embedders))(embed)
 app.command()(inspect)
-<<<<<<< HEAD
 app.command()(label)
-=======
 app.command()(review)
 app.command()(suggest)
->>>>>>> suggest
 app.command()(transform)
 
 

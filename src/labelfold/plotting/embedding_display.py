@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array
 
 from labelfold.checks import input_errors
 from labelfold.exceptions import InputError
+from labelfold.plotting.interactive_map import InteractiveMap, interactive_page
 from labelfold.plotting.map_artists import (
     draw_centers,
     draw_density,
@@ -53,8 +54,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.image import AxesImage
     from matplotlib.offsetbox import AnnotationBbox
-
-    from labelfold.plotting.interactive_map import InteractiveMap
 
 
 class EmbeddingDisplay:
@@ -513,8 +512,6 @@ class EmbeddingDisplay:
         page : InteractiveMap
             The page, to show or to write to a file.
         """
-        from labelfold.plotting.interactive_map import InteractiveMap, interactive_page
-
         return InteractiveMap(interactive_page(self, hover=hover, title=title))
 
     def write_html(

@@ -113,8 +113,8 @@ def interactive_page(
         title=html.escape(heading),
         policy=html.escape(_security_policy(style, script)),
         style=style,
-        viewer=page_file("viewer.html"),
-        data=_compress(pack({"title": heading, **header}, arrays)),
+        viewer=viewer_markup(heading, header["caption"]),
+        data=_compress(pack(header, arrays)),
         images=_image_block(display.images),
         script=script,
     )
@@ -126,6 +126,12 @@ def page_file(name: str) -> str:
     """Return a file of the viewer with the line ends of the HTML parser, for equal hashes."""
     source = resources.files("labelfold.plotting").joinpath("page", name)
     return source.read_text(encoding="utf-8").replace("\r\n", "\n")
+
+
+def viewer_markup(title: str, caption: str) -> str:
+    """Return what the element around the viewer holds."""
+    texts = {"title": html.escape(title), "caption": html.escape(caption)}
+    return Template(page_file("viewer.html")).substitute(texts)
 
 
 def _join_scripts() -> str:
@@ -210,7 +216,7 @@ def map_data(
     - `classes` with name and shape, and `colors`, see :func:`class_colors`; the last are for points
       without a class,
     - `columns` with name and texts, the row's number or name first,
-    - `sizes` of labeled, predicted, unlabeled and new points in pixels, and `hasKinds`, whether to
+    - `sizes` in pixels of labeled, predicted, unlabeled and new rows, and `hasKinds`, whether to
       list them,
     - `anchors` and `centers` of the classes by their number, `spokes` and their `middle`,
     - `isStrip`, `isStretched` for axes with different units, and a `caption`.
@@ -266,9 +272,9 @@ def map_data(
         arrays["confidence"] = np.round(CONFIDENCE_UNIT * display.confidence).astype(np.uint16)
     for number, (name, values) in enumerate(columns):
         known = dict.fromkeys(text for text in values if text is not None)
-        index_of = {None: len(known), **{text: index for index, text in enumerate(known)}}
+        index_of = {text: index for index, text in enumerate(known)}
         header["columns"].append({"name": name, "texts": list(known)})
-        codes = np.array([index_of[text] for text in values])
+        codes = np.array([len(known) if text is None else index_of[text] for text in values])
         arrays[f"column{number}"] = _narrow(codes, len(known))
     return header, arrays
 

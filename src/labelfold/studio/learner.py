@@ -1,7 +1,8 @@
 """Fits in a process of their own, so that the page never waits for one.
 
 The server sends labels to fit. The process answers with what it has found, as soon as it has it:
-predicted labels, rows to label next, coordinates on the map. Before each of these steps it takes the newest request, so newer labels win.
+predicted labels, rows to label next, coordinates on the map. Before each of these steps it takes
+the newest request, so newer labels win.
 
 Neighbors, eigenvectors and the map of the graph do not depend on labels. They are computed once,
 and kept in model files beside the journal, which run no code when a restart reads them.

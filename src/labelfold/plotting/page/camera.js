@@ -1,7 +1,6 @@
 // Which part of a map is on the screen: `center` in data, `scale` in CSS pixels per unit of x and y.
 
-const MARGIN = 28; // pixels around all points, and
-const TOP = 62; // above them, where the tools are
+const [MARGIN, TOP] = [28, 62]; // pixels around all points, and above them, where the tools are
 const EDGE = 10; // pixels from the edge, within which a point is out of sight
 const ZOOMS = [0.2, 20000]; // least and most, 1 shows all points
 
@@ -10,9 +9,8 @@ export class Camera {
     Object.assign(this, { center: [0, 0], scale: [1, 1], width: 1, height: 1, ratio: 1, home: null, isHome: true });
   }
 
-  get zoom() {
-    return this.scale[0] / this.home.scale[0];
-  }
+  get zoom() { return this.scale[0] / this.home.scale[0]; }
+  get corners() { return [[0, 0], [this.width, 0], [this.width, this.height], [0, this.height]]; }
 
   // From data to the screen, and back.
   place(x, y) {
@@ -52,7 +50,5 @@ export class Camera {
     return { center: [x - (left - this.width / 2) / scale[0], y - (this.height / 2 - top) / scale[1]], scale };
   }
 
-  sees(left, top) {
-    return left > EDGE && left < this.width - EDGE && top > EDGE && top < this.height - EDGE;
-  }
+  sees(left, top) { return Math.min(left, top, this.width - left, this.height - top) > EDGE; }
 }

@@ -3,17 +3,14 @@ import { make, told } from "./elements.js";
 
 const SHORT = 400; // characters of a value while the card follows the pointer
 const LINE = 48; // characters, from which on a value has lines of its own
-const GAP = 16; // pixels between a point and its card
-const EDGE = 8; // pixels between the card and the edge of the map
+const [GAP, EDGE] = [16, 8]; // pixels between a point and its card, and from there to the edge of the map
 
 // Never cuts a character (surrogate pair) in half.
 const shortened = (text) =>
   text.length > SHORT ? `${text.slice(0, SHORT).replace(/[\ud800-\udbff]$/, "")}…` : text;
 
 export class Card {
-  constructor(element) {
-    Object.assign(this, { element, row: null, isPinned: false });
-  }
+  constructor(element) { Object.assign(this, { element, row: null, isPinned: false }); }
 
   // `details` returns elements for the top and pairs of texts. A pinned card shows each text in full.
   show(row, isPinned, details) {
@@ -23,14 +20,12 @@ export class Card {
     const write = isPinned ? (text) => text : shortened;
     const list = make("dl");
     for (const [name, value] of values) {
-      const isLong = value.length > LINE || value.includes("\n");
-      const className = isLong ? "long" : "";
+      const className = value.length > LINE || value.includes("\n") ? "long" : "";
       list.append(told("dt", write(name), className), told("dd", write(value), className));
     }
     this.element.replaceChildren(...top, list);
     this.element.classList.toggle("pinned", isPinned);
-    this.element.hidden = false;
-    this.element.scrollTop = 0;
+    Object.assign(this.element, { hidden: false, scrollTop: 0 });
   }
 
   // Beside a point of the map, on the side with more room.

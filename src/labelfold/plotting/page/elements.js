@@ -23,5 +23,11 @@ export function shapeIcon(shape, code) {
   return icon;
 }
 
+// A line of a list, with a count at its end.
+export function listed(count, name, ...icons) {
+  const number = make("span", { className: "count" }, grouped(count));
+  return make("li", {}, make("label", {}, ...icons, told("bdi", name, "name"), number));
+}
+
 export const grouped = (n) => n.toLocaleString("en");
 export const counted = (n, word) => `${grouped(n)} ${word}${n === 1 ? "" : "s"}`;

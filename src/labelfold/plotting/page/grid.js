@@ -24,8 +24,7 @@ export class Grid {
   }
 
   index(value, axis) {
-    const place = Math.floor((value - this.low[axis]) / this.cell[axis]);
-    return Math.max(0, Math.min(this.side - 1, place));
+    return Math.max(0, Math.min(this.side - 1, Math.floor((value - this.low[axis]) / this.cell[axis])));
   }
 
   // The point nearest to x and y that the mask allows, up to `reach` pixels away, the last of equals; otherwise null.
@@ -33,8 +32,7 @@ export class Grid {
     const { position, items, starts, side } = this;
     const [across, up] = [reach / scale[0], reach / scale[1]];
     const [first, last] = [this.index(x - across, 0), this.index(x + across, 0)];
-    let best = reach * reach;
-    let found = null;
+    let [best, found] = [reach * reach, null];
     for (let row = this.index(y - up, 1); row <= this.index(y + up, 1); row++) {
       for (let k = starts[row * side + first]; k < starts[row * side + last + 1]; k++) {
         const i = items[k];

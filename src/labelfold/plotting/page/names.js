@@ -2,8 +2,7 @@
 
 const LONGEST = 32; // characters
 export const NAME_FONT = "600 14px system-ui, sans-serif";
-const HEIGHT = 20; // pixels of a line
-const GAP = 11; // between the anchor and its name
+const [HEIGHT, GAP] = [20, 11]; // pixels of a line, and between an anchor and its name
 
 // A name on one line, cut in the middle: the end often distinguishes classes.
 export function shorten(name, longest = LONGEST) {

@@ -116,8 +116,7 @@ class WebGLPainter {
     gl.texImage3D(target, 0, gl.R8, TILE, TILE, SHAPE_NAMES.length, 0, gl.RED, gl.UNSIGNED_BYTE, outlineTiles());
     gl.generateMipmap(target);
     gl.texParameteri(target, gl.TEXTURE_MIN_FILTER, gl.LINEAR_MIPMAP_LINEAR);
-    gl.texParameteri(target, gl.TEXTURE_WRAP_S, gl.CLAMP_TO_EDGE);
-    gl.texParameteri(target, gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE);
+    for (const side of [gl.TEXTURE_WRAP_S, gl.TEXTURE_WRAP_T]) gl.texParameteri(target, side, gl.CLAMP_TO_EDGE);
   }
 
   set(arrays) {
@@ -147,12 +146,10 @@ class WebGLPainter {
     gl.viewport(0, 0, canvas.width, canvas.height);
     gl.clearColor(...ground, 1);
     gl.clear(gl.COLOR_BUFFER_BIT);
-    give("center", ...center);
-    give("scale", (2 * scale[0]) / width, (2 * scale[1]) / height);
-    give("grow", grow * ratio);
-    give("band", RING_GAP * ratio, RING_WIDTH * ratio);
-    give("ground", ...ground);
-    give("ink", ...ink);
+    const band = [RING_GAP * ratio, RING_WIDTH * ratio];
+    const toClip = [(2 * scale[0]) / width, (2 * scale[1]) / height];
+    const uniforms = { center, scale: toClip, grow: [grow * ratio], band, ground, ink };
+    for (const [name, values] of Object.entries(uniforms)) give(name, ...values);
     for (const { name, count, isPale, least } of layers) {
       give("isPale", isPale ? 1 : 0);
       give("least", least * ratio);
@@ -179,16 +176,12 @@ function outlineTiles() {
 
 class CanvasPainter {
   constructor(canvas) {
-    Object.assign(this, { kind: "canvas", canvas, pen: canvas.getContext("2d", { willReadFrequently: true }), arrays: {}, orders: {} });
+    const pen = canvas.getContext("2d", { willReadFrequently: true }); // in memory, without a graphics card
+    Object.assign(this, { kind: "canvas", canvas, pen, arrays: {}, orders: {} });
   }
 
-  set(arrays) {
-    Object.assign(this.arrays, arrays);
-  }
-
-  order(name, index) {
-    this.orders[name] = index;
-  }
+  set(arrays) { Object.assign(this.arrays, arrays); }
+  order(name, index) { this.orders[name] = index; }
 
   draw({ center, scale, width, height, ratio, grow }, layers, { ground, ink }) {
     const { pen, canvas, arrays: { position, color, size, shape } } = this;
@@ -202,7 +195,6 @@ class CanvasPainter {
       for (const i of this.orders[name].subarray(0, count)) {
         const x = ((position[2 * i] - center[0]) * scale[0] + width / 2) * ratio;
         const y = (height / 2 - (position[2 * i + 1] - center[1]) * scale[1]) * ratio;
-        if (x < -20 || y < -20 || x > canvas.width + 20 || y > canvas.height + 20) continue;
         const fill = (paint, radius, outline) => {
           pen.setTransform(radius * ratio, 0, 0, radius * ratio, x, y);
           pen.fillStyle = `rgb(${paint[0]},${paint[1]},${paint[2]})`;

@@ -17,6 +17,7 @@ const GLIDE = 220; // milliseconds to move to another place
 const STAR = 9; // pixels from the middle of a star to its tips
 const lessMotion = matchMedia("(prefers-reduced-motion: reduce)");
 
+const polyline = (places) => new Path2D(`M${places.join("L")}`);
 const distance = (one, other) => Math.hypot(one[0] - other[0], one[1] - other[1]);
 
 export class Scatter extends EventTarget {
@@ -32,10 +33,9 @@ export class Scatter extends EventTarget {
     this.tool = "move"; // or "lasso" or "box"
     this.focus = null; // the point with a ring around it
     this.path = []; // of a lasso that is being drawn
-    this.position = this.ordered = new Float32Array(0);
-    this.order = new Uint32Array(0);
-    this.nLit = null;
-    this.answering = new Uint8Array(0); // which points can be picked and selected
+    this.position = new Float32Array(0);
+    this.order = []; // rows that are drawn, those on top last
+    this.nLit = null; // rows that are singled out
     this.listen();
     this.resize();
     new ResizeObserver(() => this.resize()).observe(host);
@@ -96,12 +96,10 @@ export class Scatter extends EventTarget {
 
   resize() {
     const { clientWidth, clientHeight } = this.canvas.parentElement;
-    const { camera } = this;
-    camera.ratio = Math.min(devicePixelRatio, 2);
-    [camera.width, camera.height] = [Math.max(1, clientWidth), Math.max(1, clientHeight)];
-    for (const canvas of [this.canvas, this.overlay]) {
-      [canvas.width, canvas.height] = [camera.width, camera.height].map((side) => Math.round(side * camera.ratio));
-    }
+    const [width, height, ratio] = [Math.max(1, clientWidth), Math.max(1, clientHeight), Math.min(devicePixelRatio, 2)];
+    Object.assign(this.camera, { width, height, ratio });
+    const size = { width: width * ratio, height: height * ratio };
+    for (const canvas of [this.canvas, this.overlay]) Object.assign(canvas, size);
     this.findHome();
     this.frame(); // at once, since a resized canvas is empty
   }
@@ -138,9 +136,7 @@ export class Scatter extends EventTarget {
     this.glide({ center, scale: scale.map((one, k) => Math.min(one, NEAR * camera.home.scale[k])) });
   }
 
-  placeOf(i) {
-    return this.camera.place(this.position[2 * i], this.position[2 * i + 1]);
-  }
+  placeOf(i) { return this.camera.place(this.position[2 * i], this.position[2 * i + 1]); }
 
   // Bring a point into sight, if it is not.
   bring(i) {
@@ -150,9 +146,7 @@ export class Scatter extends EventTarget {
 
   // ---- gestures
 
-  tell(type, detail) {
-    this.dispatchEvent(new CustomEvent(type, { detail }));
-  }
+  tell(type, detail) { this.dispatchEvent(new CustomEvent(type, { detail })); }
 
   nearest(left, top) {
     this.grid ??= new Grid(this.position);
@@ -160,14 +154,8 @@ export class Scatter extends EventTarget {
   }
 
   // The points that answer within a path over the screen, or anywhere on it.
-  within(path) {
-    const polygon = path.flatMap(([left, top]) => this.camera.dataAt(left, top));
-    return inside(polygon, this.position, this.answering);
-  }
-
-  inSight() {
-    const { width, height } = this.camera;
-    return this.within([[0, 0], [width, 0], [width, height], [0, height]]);
+  within(path = this.camera.corners) {
+    return inside(path.flatMap((place) => this.camera.dataAt(...place)), this.position, this.answering);
   }
 
   listen() {
@@ -199,8 +187,7 @@ export class Scatter extends EventTarget {
         this.move(camera.zoomed(distance(now, other) / Math.max(1, distance(before, other)), left, top));
       } else if (this.path.length > 0) {
         const [start] = this.path;
-        if (this.tool === "box") this.path = [start, [now[0], start[1]], now, [start[0], now[1]]];
-        else this.path.push(now);
+        this.path = this.tool === "box" ? [start, [now[0], start[1]], now, [start[0], now[1]]] : [...this.path, now];
         this.redraw();
       } else this.move(camera.panned(now[0] - before[0], now[1] - before[1]));
       fingers.set(event.pointerId, now);
@@ -228,9 +215,7 @@ export class Scatter extends EventTarget {
 
   // ---- drawing
 
-  redraw() {
-    this.pending ??= requestAnimationFrame(() => this.frame());
-  }
+  redraw() { this.pending ??= requestAnimationFrame(() => this.frame()); }
 
   frame() {
     cancelAnimationFrame(this.pending);
@@ -264,17 +249,14 @@ export class Scatter extends EventTarget {
     }
     if (this.path.length > 1) {
       const lasso = polyline([...this.path, this.path[0]]);
-      pen.setLineDash([5, 4]);
       this.outline(lasso, ink, 1.5);
-      pen.setLineDash([]);
       pen.fillStyle = `rgba(${ink}, 0.07)`;
       pen.fill(lasso);
     }
   }
 
   outline(path, color, width) {
-    Object.assign(this.pen, { strokeStyle: `rgb(${color})`, lineWidth: width });
-    this.pen.stroke(path);
+    Object.assign(this.pen, { strokeStyle: `rgb(${color})`, lineWidth: width }).stroke(path);
   }
 
   // Draws a star and returns its box.
@@ -310,16 +292,8 @@ export class Scatter extends EventTarget {
   }
 }
 
-function polyline(places) {
-  const path = new Path2D();
-  for (const place of places) path.lineTo(...place);
-  return path;
-}
-
 // A step near the golden ratio of n that visits each of n places once.
 function coprime(n) {
   const divisor = (a, b) => (b === 0 ? a : divisor(b, a % b));
-  let step = Math.max(1, Math.round(0.618 * n));
-  while (divisor(n, step) > 1) step++;
-  return step;
+  for (let step = Math.max(1, Math.round(0.618 * n)); ; step++) if (divisor(n, step) === 1) return step;
 }

@@ -4,7 +4,7 @@
 // changed, and may set `image`, a function from a row to an element for its card. Events: "select", when `selection`
 // has changed, and "pick", when the card of a row is pinned.
 import { Card } from "./card.js";
-import { counted, grouped, make, shapeIcon, told } from "./elements.js";
+import { counted, grouped, listed, make, shapeIcon, told } from "./elements.js";
 import { NAME_FONT, shorten } from "./names.js";
 import { INK_RING, RING, SHAPE_NAMES } from "./painter.js";
 import { Scatter } from "./scatter.js";
@@ -24,12 +24,9 @@ export class Viewer extends EventTarget {
     Object.assign(this, { root, data, n: data.position.length / 2 });
     this.off = { classes: new Set(), kinds: new Set() }; // what the legend hides
     this.hits = this.selected = null; // masks of points, null for none
-    this.part("h1").textContent = data.title ?? "";
-    this.part(".caption").textContent = data.caption ?? "";
     this.scatter = new Scatter(this.part(".stage"));
     this.card = new Card(this.part(".card"));
-    this.status = this.part("output");
-    this.query = this.part(".query");
+    Object.assign(this, { status: this.part("output"), query: this.part(".query") });
     const system = matchMedia("(prefers-color-scheme: dark)");
     const theme = () => (system.matches ? "dark" : "light");
     root.dataset.theme = theme();
@@ -39,9 +36,7 @@ export class Viewer extends EventTarget {
     this.update(data);
   }
 
-  part(selector) {
-    return this.root.querySelector(selector);
-  }
+  part(selector) { return this.root.querySelector(selector); }
 
   // ---- data
 
@@ -106,13 +101,7 @@ export class Viewer extends EventTarget {
 
   // ---- what is shown
 
-  icon(code) {
-    return shapeIcon(this.data.classes[code].shape, code);
-  }
-
-  line(icon, name, count) {
-    return make("label", {}, icon, told("bdi", name, "name"), make("span", { className: "count" }, grouped(count)));
-  }
+  icon(code) { return shapeIcon(this.data.classes[code].shape, code); }
 
   fillLegend() {
     const { data, names, off } = this;
@@ -123,9 +112,7 @@ export class Viewer extends EventTarget {
       const lines = shown.map((code) => {
         const box = make("input", { type: "checkbox", checked: !hidden.has(code), autocomplete: "off", value: code });
         box.addEventListener("change", () => (hidden[box.checked ? "delete" : "add"](code), this.filter()));
-        const line = this.line(icon(code), texts[code], counts[code]);
-        line.prepend(box);
-        return make("li", {}, line);
+        return listed(counts[code], texts[code], box, icon(code));
       });
       this.part(selector).replaceChildren(...lines);
     };
@@ -155,18 +142,15 @@ export class Viewer extends EventTarget {
     this.scatter.show(visible, front, answering, lit);
     this.part(".steps").hidden = hits === null;
     const [all, nVisible] = [counted(this.n, "point"), rowsOf(visible).length];
-    if (hits === null) this.status.value = nVisible === this.n ? all : `${grouped(nVisible)} of ${all}`;
-    else {
-      const nHidden = rowsOf(hits).length - this.stops.length;
-      this.status.value = counted(this.stops.length, "hit") + (nHidden === 0 ? "" : `, ${grouped(nHidden)} hidden`);
-    }
+    this.status.value = nVisible === this.n ? all : `${grouped(nVisible)} of ${all}`;
+    if (hits === null) return;
+    const nHidden = rowsOf(hits).length - this.stops.length;
+    this.status.value = counted(this.stops.length, "hit") + (nHidden === 0 ? "" : `, ${grouped(nHidden)} hidden`);
   }
 
   // ---- selection
 
-  get selection() {
-    return this.selected === null ? new Uint32Array(0) : rowsOf(this.selected);
-  }
+  get selection() { return this.selected === null ? new Uint32Array(0) : rowsOf(this.selected); }
 
   // Select rows in place of the present ones, or "add" or "remove" them.
   select(rows, mode = "replace") {
@@ -184,11 +168,11 @@ export class Viewer extends EventTarget {
     const sizes = new Map();
     for (const row of rows) sizes.set(this.codes[row], (sizes.get(this.codes[row]) ?? 0) + 1);
     const largest = [...sizes].sort((one, other) => other[1] - one[1]);
-    const lines = largest.slice(0, LISTED).map(([code, size]) => this.line(this.icon(code), this.names[code], size));
-    if (largest.length > LISTED) lines.push(make("span", {}, `and ${largest.length - LISTED} more`));
+    const lines = largest.slice(0, LISTED).map(([code, size]) => listed(size, this.names[code], this.icon(code)));
+    if (largest.length > LISTED) lines.push(make("li", {}, `and ${largest.length - LISTED} more`));
     this.part(".selection").hidden = rows.length === 0;
     this.part(".selection h2").textContent = `${counted(rows.length, "point")} selected`;
-    this.part(".selection ul").replaceChildren(...lines.map((line) => make("li", {}, line)));
+    this.part(".selection ul").replaceChildren(...lines);
   }
 
   // ---- details
@@ -202,9 +186,7 @@ export class Viewer extends EventTarget {
     if (isPinned) this.dispatchEvent(new CustomEvent("pick", { detail: row }));
   }
 
-  placeCard() {
-    if (this.card.row !== null) this.card.place(this.scatter.placeOf(this.card.row), this.scatter.camera);
-  }
+  placeCard() { this.card.row !== null && this.card.place(this.scatter.placeOf(this.card.row), this.scatter.camera); }
 
   hideCard() {
     this.card.hide();
@@ -228,7 +210,7 @@ export class Viewer extends EventTarget {
 
   // Pin the card of the next or previous hit, otherwise selected point, otherwise point in sight, in the order of rows.
   step(direction) {
-    const stops = this.stops ?? (this.selected === null ? this.scatter.inSight() : this.selection);
+    const stops = this.stops ?? (this.selected === null ? this.scatter.within() : this.selection);
     if (stops.length === 0) return;
     const at = stops.indexOf(this.card.row);
     const next = at < 0 && direction < 0 ? stops.length - 1 : (at + direction + stops.length) % stops.length;
@@ -256,13 +238,13 @@ export class Viewer extends EventTarget {
     this.part(".naming").addEventListener("change", () => this.mark());
     this.part(".fading").addEventListener("change", () => this.paint(this.root.dataset.theme));
     this.part(".clear").addEventListener("click", () => this.select([]));
-    for (const name of ["all", "none"]) {
-      this.part(`.${name}`).addEventListener("click", () => {
-        this.off.classes = new Set(name === "all" ? [] : this.names.keys());
-        this.fillLegend();
-        this.filter();
-      });
-    }
+    const hide = (codes) => {
+      this.off.classes = new Set(codes);
+      this.fillLegend();
+      this.filter();
+    };
+    this.part(".all").addEventListener("click", () => hide([]));
+    this.part(".none").addEventListener("click", () => hide(this.names.keys()));
     query.addEventListener("input", () => {
       clearTimeout(this.waiting);
       this.waiting = setTimeout(() => this.look(), PAUSE);
@@ -298,7 +280,7 @@ export class Viewer extends EventTarget {
     };
     const lit = () => this.stops ?? this.selection;
     this.keys = {
-      ...{ v: choose("move"), l: choose("lasso"), r: choose("box"), a: () => this.select(scatter.inSight()) },
+      ...{ v: choose("move"), l: choose("lasso"), r: choose("box"), a: () => this.select(scatter.within()) },
       ...{ ArrowLeft: pan(1, 0), ArrowRight: pan(-1, 0), ArrowUp: pan(0, 1), ArrowDown: pan(0, -1) },
       ...{ "+": zoom(1.5), "=": zoom(1.5), "-": zoom(1 / 1.5), 0: () => scatter.fit() },
       ...{ n: () => this.step(1), p: () => this.step(-1), "/": () => this.query.select() },
@@ -309,21 +291,16 @@ export class Viewer extends EventTarget {
       "?": () => (dialog.open ? dialog.close() : dialog.showModal()),
     };
     this.keys.v();
-    for (const one of this.root.querySelectorAll("[data-key]")) {
-      one.addEventListener("click", () => this.keys[one.dataset.key]());
-    }
+    const buttons = this.root.querySelectorAll("[data-key]");
+    buttons.forEach((one) => one.addEventListener("click", () => this.keys[one.dataset.key]()));
     document.addEventListener("keydown", (event) => {
       const isTyping = event.target.closest("input:not([type=checkbox]), textarea, select, dialog, [contenteditable]");
-      if (event.defaultPrevented || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (!(event.key in this.keys)) return;
+      const isOurs = !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey && event.key in this.keys;
+      if (event.defaultPrevented || !isOurs) return;
       event.preventDefault();
       this.keys[event.key]();
     });
   }
 }
 
-function rowsOf(mask) {
-  const rows = [];
-  for (let i = 0; i < mask.length; i++) if (mask[i]) rows.push(i);
-  return Uint32Array.from(rows);
-}
+const rowsOf = (mask) => Uint32Array.from(mask, (_, row) => row).filter((row) => mask[row]);
