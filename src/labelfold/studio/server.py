@@ -28,7 +28,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from labelfold.exceptions import InputError
-from labelfold.plotting.interactive_map import page_file
+from labelfold.plotting.interactive_map import page_file, viewer_markup
 from labelfold.studio import exports
 from labelfold.studio.journal import NotSavedError
 from labelfold.studio.session import Session
@@ -191,7 +191,7 @@ class _Page:
         self.session = session
 
     async def index(self, request: Request) -> Response:
-        page = _own_file("studio.html").replace("<!-- viewer -->", page_file("viewer.html"))
+        page = _own_file("studio.html").replace("<!-- viewer -->", viewer_markup(self.session.title, ""))
         return Response(page, media_type="text/html; charset=utf-8")
 
     async def file(self, request: Request) -> Response:

@@ -28,8 +28,9 @@ export class Answers {
   }
 
   learn(names) {
-    this.names = names;
     this.digits = digitsOf(names);
+    const keyed = [...this.digits].sort().map(([, name]) => name);
+    this.names = [...keyed, ...names.filter((name) => !keyed.includes(name))];
   }
 
   // Buttons of all classes; `guess` is the class that is suggested.

@@ -17,7 +17,7 @@ function marks(studio, { label, source, predicted, confidence }) {
   const known = [];
   if (source !== undefined && label === null) known.push(make("span", { className: "chip" }, make("small", {}, "set aside")));
   else if (source !== undefined) known.push(chip(studio, label, SOURCES[source] ?? "given"));
-  if (predicted !== undefined && predicted !== label) known.push(chip(studio, predicted, `predicted, ${percent(confidence)}`));
+  if (predicted !== undefined && predicted !== label) known.push(chip(studio, predicted, `predicted ${percent(confidence)}`));
   return known;
 }
 

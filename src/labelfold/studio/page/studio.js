@@ -112,7 +112,7 @@ class Studio {
     help.querySelector('[data-for="0"] kbd').textContent = "Home";
     help.prepend(...KEYS.map(([key, text]) => make("li", {}, make("kbd", {}, key), ` ${text}`)));
     if (this.state.form === "image") data.image = picture;
-    this.viewer = this.root.viewer = new LabelingMap(this.root, { ...data, title: this.state.title });
+    this.viewer = this.root.viewer = new LabelingMap(this.root, data);
     this.viewer.keys.Home = this.viewer.keys[0];
     delete this.viewer.keys[0];
     this.viewer.addEventListener("select", () => this.onSelect());
@@ -123,7 +123,7 @@ class Studio {
 
   updateMap(data) {
     const { focus } = this.viewer.scatter;
-    this.viewer.update(data);
+    this.viewer.update({ confidence: undefined, ...data }); // none while there is nothing to fit
     this.learnCodes();
     this.viewer.scatter.focus = focus;
   }
@@ -134,17 +134,14 @@ class Studio {
   }
 
   async renewProposals() {
-    const current = this.current;
     const [queue, suspects] = await Promise.all([get("queue"), get("suspects")]);
-    const seen = this.queue.slice(0, this.place); // to go back to
+    // Rows to go back to, and the row that is shown, stay, whatever the newest fit proposes.
+    const seen = this.queue.slice(0, this.place + 1);
     const rows = new Set(seen.map(({ row }) => row));
-    const next = queue.filter(({ row }) => !rows.has(row));
-    // The row that is shown stays, whatever the newest fit proposes.
-    if (this.tab === "queue" && current !== undefined && next.some(({ row }) => row === current.row)) {
-      next.sort((a, b) => (b.row === current.row) - (a.row === current.row));
-    }
-    [this.queue, this.suspects] = [[...seen, ...next], suspects];
-    this.suspect = Math.max(0, Math.min(this.suspect, suspects.length - 1));
+    this.queue = [...seen, ...queue.filter(({ row }) => !rows.has(row))];
+    const suspected = this.suspects[this.suspect]?.row;
+    this.suspects = suspects;
+    this.suspect = Math.max(0, suspects.findIndex(({ row }) => row === suspected));
   }
 
   // ---- actions
@@ -154,7 +151,8 @@ class Studio {
     if (this.viewer === null) return { rows: [], source: "map" };
     if (this.tab === "selected" || this.tab === "legend") return { rows: Array.from(this.viewer.selection), source: "map" };
     const { row, reason } = this.current ?? {};
-    return { rows: row === undefined ? [] : [row], source: this.tab === "suspects" ? "suspect" : reason };
+    // Only a row that is on the screen: its card may still be on the way.
+    return { rows: row === undefined || row !== this.onScreen ? [] : [row], source: this.tab === "suspects" ? "suspect" : reason };
   }
 
   get current() {
@@ -275,8 +273,10 @@ class Studio {
 
   async fill(selector, rows, options) {
     const cards = rows.length === 0 ? [] : await post("cards", { rows });
+    if (rows.length === 1 && rows[0] !== this.current?.row && this.tab !== "selected") return; // overtaken
     for (const { row, predicted } of cards) this.guesses[row] = predicted;
     this.part(selector).replaceChildren(...cards.map((card) => tile(this, card, options)));
+    this.onScreen = rows[0];
   }
 
   async showQueue() {
