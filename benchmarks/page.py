@@ -80,8 +80,7 @@ def measure(url: str, labels: np.ndarray) -> dict[str, float]:
         middle = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
         page.keyboard.press("l")
         for _ in range(5):
-            page.keyboard.press("Escape")
-            page.wait_for_function("() => map.viewer.selected === null")
+            page.evaluate("() => map.viewer.select([])")
             page.mouse.move(middle[0] - 80, middle[1] - 80)
             page.mouse.down()
             for across, down in ((80, -80), (80, 80), (-80, 80)):

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-from sklearn.preprocessing import StandardScaler
 
 from labelfold.studio.journal import Journal
 from labelfold.studio.learner import Task
 from labelfold.studio.server import Server
 from labelfold.studio.session import Session
 from labelfold.studio.shown_rows import Images, ShownRows
+from labelfold.tables import AutoScaler
 
 PNG = b"\x89PNG\r\n\x1a\n and so on"
 
@@ -74,8 +74,7 @@ def serving(folder: Path, *, learns=True, given=None, X=None):
     names = [f"name {number} <b>é</b>" for number in range(len(X))]
     images = Images([PNG, *[None] * (len(X) - 1)], folder)
     rows = ShownRows(ids, [("name", names)], images)
-    scaler = StandardScaler().fit(X)
-    task = Task(X, scaler, None, folder / "cache", {"path": "data.csv"})
+    task = Task(X, AutoScaler().fit(X), None, folder / "cache", {"path": "data.csv"})
     with Journal(folder / "data.csv.labels.sqlite") as journal:
         session = Session(rows, given or {}, journal, task, "data.csv")
         if not learns:

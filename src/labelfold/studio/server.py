@@ -14,6 +14,7 @@ import json
 import secrets
 import socket
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from importlib import resources
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -38,7 +39,6 @@ __all__ = ["Server", "make_app"]
 LARGEST_BODY = 8_000_000  # bytes: a million rows
 LONGEST_SEARCH = 1_000  # characters
 MOST_CARDS = 500
-HEARTBEAT = 15  # seconds after which a silent stream shows that it is alive
 TYPES = {"js": "text/javascript", "css": "text/css", "html": "text/html"}
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -74,11 +74,11 @@ class Server:
         self.url = f"http://{shown}:{self.port}/{self.token}/"
         hosts = {f"{name}:{self.port}" for name in (shown, "localhost", "127.0.0.1", "[::1]")}
         config = uvicorn.Config(
-            make_app(session, self.token, hosts),
+            make_app(session, self.token, hosts, lambda: self._server.should_exit),
             log_level="warning",
             access_log=False,
             server_header=False,
-            timeout_graceful_shutdown=1,  # second, for pages that follow the changes
+            timeout_graceful_shutdown=5,
             lifespan="off",
             ws="none",
         )
@@ -99,9 +99,11 @@ class Server:
         self._server.should_exit = True
 
 
-def make_app(session: Session, token: str, hosts: set[str]) -> ASGIApp:
+def make_app(
+    session: Session, token: str, hosts: set[str], is_ending: Callable[[], bool]
+) -> ASGIApp:
     """Return the application, which answers requests to these hosts with this token."""
-    page = _Page(session)
+    page = _Page(session, is_ending)
     routes = [
         Route("/", page.index),
         Route("/{name}.{ending}", page.file),
@@ -187,8 +189,8 @@ def _refusal(status: int, text: str) -> Response:
 class _Page:
     """What requests are answered with."""
 
-    def __init__(self, session: Session) -> None:
-        self.session = session
+    def __init__(self, session: Session, is_ending: Callable[[], bool]) -> None:
+        self.session, self.is_ending = session, is_ending
 
     async def index(self, request: Request) -> Response:
         page = _own_file("studio.html").replace("<!-- viewer -->", viewer_markup(self.session.title, ""))
@@ -222,14 +224,12 @@ class _Page:
 
         self.session.listeners.append(listener)
         try:
-            while True:
+            while not self.is_ending():
                 changed.clear()
                 yield f"data: {json.dumps(await run_in_threadpool(self.session.state))}\n\n"
-                while not changed.is_set():
-                    try:
-                        await asyncio.wait_for(changed.wait(), HEARTBEAT)
-                    except TimeoutError:
-                        yield ": alive\n\n"
+                while not changed.is_set() and not self.is_ending():
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(changed.wait(), 0.5)
         finally:
             self.session.listeners.remove(listener)
 

@@ -73,7 +73,7 @@ class Session:
             self.labeling.apply(event)
         self.fits = journal.fits()
         self.fitted: Fitted | None = None
-        self.proposed = Proposed(0, [], [])
+        self.proposed = Proposed(-1, [], [])  # none yet
         self.coordinates: NDArray[np.float64] | None = None
         self.map_number = 0  # counts changes of coordinates and predictions
         self.status = Status("starting")
