@@ -403,7 +403,9 @@ def test_a_strip_names_its_rows_on_the_left(visit):
 
 def look_for(visited, text):
     visited.page.fill(".query", text)
-    visited.page.wait_for_timeout(250)
+    visited.page.wait_for_function(
+        "(text) => document.querySelector('.viewer').viewer.searched === text", arg=text
+    )
 
 
 def test_search_finds_in_labels_predictions_columns_and_rows(visit, pets):
