@@ -419,7 +419,7 @@ def test_vectors_of_several_formats_are_joined(tmp_path):
     second.write_text("".join(json.dumps({"e": row}) + "\n" for row in VECTORS[2:].tolist()))
     found = to_array(get_column(read([first, second]).features, "e"))
     np.testing.assert_array_equal(found, VECTORS)
-    for cell, words in {"[1.5, 2]": "row 3, column 'e': a vector of 2", "1": "Field e has"}.items():
+    for cell, words in {"[1.5, 2]": "row 3, column 'e': a vector of 2", "1": "'e' of vectors"}.items():
         third.write_text(f'{{"e": {cell}}}\n')
         with pytest.raises(InputError, match=words):
             read([first, third])
@@ -446,7 +446,7 @@ def test_several_matrices(tmp_path):
     np.save(tmp_path / "2.npy", VECTORS[2:])
     np.save(tmp_path / "3.npy", VECTORS[:, 1:])
     np.testing.assert_array_equal(read(str(tmp_path / "[12].npy")).features, VECTORS)
-    with pytest.raises(InputError, match=r"3.npy: not the columns of .*1.npy \(3 of a matrix\)"):
+    with pytest.raises(InputError, match=r"3.npy: not the columns of .*1.npy \(3 columns"):
         read(str(tmp_path / "*.npy"))
 
 

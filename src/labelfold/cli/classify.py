@@ -229,7 +229,7 @@ def answer_all(tables: list[Table], fitted: Any, whole: Any) -> dict[str, Any]:
     predicted = fitted.transduction_
     label = predicted.tolist()
     confidence = confidences(fitted.label_distributions_, fitted.classes_, predicted)
-    given = table.is_labeled
+    given = np.array([one is not None for one in table.labels])
     for new in more:
         answers = answer(whole, new)
         label += answers["label"].tolist()

@@ -12,11 +12,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import Any
 
 from labelfold.exceptions import InputError
 from labelfold.memory import available_memory
-from labelfold.tables.frames import import_pyarrow
+from labelfold.tables.frames import pa
 
 __all__ = ["FORMATS", "Source", "format_of_name", "naming", "open_source"]
 
@@ -52,23 +52,21 @@ TEXT_STARTS = {rb"\s*\[?\{": "jsonl", rb"\s*\S+([ \t]+\d+:\S+)+[ \t]*\r?(\n|#|$)
 
 @dataclass(frozen=True)
 class Source:
-    """Bytes of a file or of standard input: a plain file by its path, others unpacked.
+    """Bytes of a file or of standard input.
 
-    `origin` is the name for messages, `form` one of `FORMATS`.
+    `origin` is the name for messages, `form` one of `FORMATS`, and `content` the name of a plain
+    file, or unpacked bytes in memory of Arrow's own: if they were Python's, a thread of Arrow that
+    lets go of them at the end of the program would abort it.
     """
 
     origin: str
     form: str
-    path: str | None
-    content: bytes | bytearray = b""
+    content: Any
 
-    def open(self) -> IO[bytes]:
-        """Return a seekable stream at the first byte."""
-        return io.BytesIO(self.content) if self.path is None else open(self.path, "rb")
-
-    def for_arrow(self) -> Any:
-        """Return what pyarrow reads from: a file name, or the bytes."""
-        return self.path or import_pyarrow().BufferReader(self.content)
+    def open(self) -> Any:
+        """Return a stream at the first byte, for pyarrow and for Python."""
+        is_path = isinstance(self.content, str)
+        return pa.OSFile(self.content) if is_path else pa.BufferReader(self.content)
 
 
 @contextmanager
@@ -83,11 +81,7 @@ def naming(origin: str) -> Iterator[None]:
 def open_source(
     path: str | os.PathLike[str], max_bytes: int = DEFAULT_MAX_BYTES, form: str | None = None
 ) -> Source:
-    """Find the bytes behind a path, or behind "-" for standard input, and their format.
-
-    The format is `form` if it is given. Otherwise binary formats are recognized by their first
-    bytes, and text by the ending of the name (before .gz and .zst) or how it begins.
-    """
+    """Find the bytes behind a path, or behind "-" for standard input, and their format."""
     name = os.fspath(path)
     origin = name if name.isprintable() else repr(name)
     if form not in (None, *FORMATS):
@@ -97,10 +91,11 @@ def open_source(
     with naming(origin), _open_stream(name) as stream:
         head = stream.peek(4096)[:4096]
         packing = _find(head, PACKED)
-        if packing is None and os.path.isfile(name):  # a pipe can be read only once
-            return Source(origin, form or _find_format(head, name), name)
-        content = _unpack(stream, packing, max_bytes)
-        return Source(origin, form or _find_format(bytes(content[:4096]), name), None, content)
+        content: Any = name
+        if packing or not os.path.isfile(name):  # a pipe can be read only once
+            content = _unpack(stream, packing, max_bytes)
+            head = content[:4096].to_pybytes()
+        return Source(origin, form or _find_format(head, name), content)
 
 
 def format_of_name(name: str) -> str | None:
@@ -138,17 +133,15 @@ def _open_stream(name: str) -> Any:
     return nullcontext(stream if hasattr(stream, "peek") else io.BufferedReader(stream))
 
 
-def _unpack(stream: Any, packing: str | None, max_bytes: int) -> bytearray:
+def _unpack(stream: Any, packing: str | None, max_bytes: int) -> Any:
     """Read a stream to its end, but not beyond a limit: a small file can unpack to a huge one."""
-    pa = import_pyarrow()
-    if packing is not None:
-        stream = pa.CompressedInputStream(pa.PythonFile(stream, "r"), packing)
-    limit = min(max_bytes, available_memory() // 2)  # a growing array may be copied
-    content = bytearray()
+    limit = min(max_bytes, available_memory() // 2)  # a growing buffer may be copied
+    content = pa.BufferOutputStream()
     try:
-        while chunk := stream.read(CHUNK):
-            content += chunk
-            if len(content) > limit:
+        unpacked = pa.input_stream(stream, compression=packing)
+        while chunk := unpacked.read(CHUNK):
+            content.write(chunk)
+            if content.tell() > limit:
                 raise InputError(
                     f"more than the limit of {limit:,} bytes: unpack it to disk, or raise "
                     "--max-bytes if memory allows."
@@ -158,4 +151,4 @@ def _unpack(stream: Any, packing: str | None, max_bytes: int) -> bytearray:
             raise
         title = f"a damaged or incomplete {packing} file ({error})"
         raise InputError(f"{title}: get or make it again.") from error
-    return content
+    return content.getvalue()
