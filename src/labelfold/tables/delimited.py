@@ -15,7 +15,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -79,19 +78,20 @@ def read_delimited(source: Source, request: Request, delimiter: str | None = Non
         return f"line {next(islice(lines, row - 1 + has_names, None)):,}"
 
     notes = ["Numbers have decimal commas."] if point == "," else []
-    if not has_names and request.header is None:
-        if pa.string() in _find_types(rows[:1], point, width):
-            notes.append("Line 1 was taken for data: pass --header if it names the columns.")
+    is_guess = not has_names and request.header is None
+    if is_guess and pa.string() in _find_types(rows[:1], point, width):
+        notes.append("Line 1 was taken for data: pass --header if it names the columns.")
     return make_table(table, choice, place=place, has_names=has_names, notes=notes)
 
 
 def _find_delimiter(source: Source) -> str:
     widths: dict[str, list[int]] = {delimiter: [] for delimiter in DELIMITERS}
     for delimiter, found in widths.items():
-        with suppress(
-            InputError
-        ):  # quotes that are right with one delimiter are wrong with another
-            found += [len(cells) for _, cells in islice(_records(source, delimiter), N_SAMPLED)]
+        try:
+            for _, cells in islice(_records(source, delimiter), N_SAMPLED):
+                found.append(len(cells))
+        except InputError:
+            found.append(0)  # quotes that are right with one delimiter are wrong with another
         if len({*found}) == 1 and found[0] > 1:
             return delimiter
     return max(reversed(DELIMITERS), key=lambda delimiter: widths[delimiter][:1])

@@ -1,8 +1,7 @@
-"""From people's data files to a :class:`Table`: each format read by a library, several files as one.
+"""From people's data files to a :class:`Table`: a library reads each format.
 
-Text (see ``delimited``), Parquet, Arrow, JSON lines and Excel are tables; NPY, NPZ, svmlight and idx
-are matrices of numbers, dense or sparse, with labels beside them or none. Nothing is unpickled. idx
-is the format of MNIST, which no common library reads.
+Text (see ``delimited``), Parquet, Arrow, JSON lines and Excel are tables; NPY, NPZ, svmlight and
+idx, the format of MNIST, are matrices, dense or sparse, with labels or none. Nothing is unpickled.
 """
 
 from __future__ import annotations
@@ -159,18 +158,18 @@ def _read_all(sources: list[Source], request: Request, n_features: int | None) -
             odd = _column_set(tables[0]) ^ _column_set(tables[-1])
             if odd:
                 raise InputError(
-                    f"not the columns of {sources[0].origin} ({listed(sorted(odd))}): give files of "
-                    "one kind with the same columns, or leave some out with --ignore."
+                    f"not the columns of {sources[0].origin} ({listed(sorted(odd))}): give files "
+                    "of one kind with the same columns, or leave some out with --ignore."
                 )
     table = tables[0] if len(tables) == 1 else _join(tables)
     names = table.feature_names if table.ids is None and request.features is None else None
     for name in (one for one in names or () if one.lower() in ID_NAMES):
         column = table.features.column(name)
-        if not pa.types.is_nested(column.type) and not column.null_count:
-            if len(column.unique()) == len(column):
-                others = table.features.drop_columns([name])
-                notes = (*table.notes, f"Rows are named by column {shown(name)}.")
-                return replace(table, features=others, ids=column.to_pylist(), notes=notes)
+        is_list = pa.types.is_nested(column.type)
+        if not is_list and len(column.unique().drop_null()) == len(column):
+            others = table.features.drop_columns([name])
+            notes = (*table.notes, f"Rows are named by column {shown(name)}.")
+            return replace(table, features=others, ids=column.to_pylist(), notes=notes)
     return table
 
 
@@ -227,7 +226,7 @@ def _with_vectors(table: Table, vectors: Any) -> Table:
 
 
 def _read_labels_file(source: Source, n_rows: int) -> Any:
-    """Return the cells of a file of labels; text that is one line too many and occurs once is a name."""
+    """Return the cells of a file of labels, without a name in the first line."""
     if source.form in ("npy", "idx"):
         return _to_cells(_read_matrix(source, Request())[0])
     table = _read_file(source, Request(labels=1, header=False))

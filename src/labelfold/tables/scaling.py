@@ -89,8 +89,8 @@ class AutoScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     "power" subtracts the median, divides by the distance between the quartiles and applies the
     power transform of Yeo and Johnson (2000) with the likeliest exponent for each column, found on
-    at most 10,000 rows. New numbers outside the range of fit count as its ends. Labels are not looked at;
-    :doc:`the guide </guide/preparing>` says how the rule compares with its alternatives on data.
+    at most 10,000 rows. New numbers outside the range of fit count as its ends. Labels are not
+    looked at; :doc:`the guide </guide/preparing>` compares the rule with its alternatives on data.
 
     Examples
     --------
