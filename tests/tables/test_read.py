@@ -419,7 +419,10 @@ def test_vectors_of_several_formats_are_joined(tmp_path):
     second.write_text("".join(json.dumps({"e": row}) + "\n" for row in VECTORS[2:].tolist()))
     found = to_array(get_column(read([first, second]).features, "e"))
     np.testing.assert_array_equal(found, VECTORS)
-    for cell, words in {"[1.5, 2]": "row 3, column 'e': a vector of 2", "1": "'e' of vectors"}.items():
+    for cell, words in {
+        "[1.5, 2]": "row 3, column 'e': a vector of 2",
+        "1": "'e' of vectors",
+    }.items():
         third.write_text(f'{{"e": {cell}}}\n')
         with pytest.raises(InputError, match=words):
             read([first, third])
@@ -460,10 +463,11 @@ def test_a_pipe_is_read_once(tmp_path):
     writer.join()
 
 
-def test_more_than_the_limit_is_not_unpacked(tmp_path):
+def test_more_than_the_limit_is_not_unpacked(tmp_path, monkeypatch):
+    monkeypatch.setattr("labelfold.tables.source.available_memory", lambda: 200_000)
     path = text(tmp_path, gzip.compress(b"a,b\n" + b"1,2\n" * 10**6), "bomb.csv.gz")
-    with pytest.raises(InputError, match=r"limit of 100,000 bytes: .*--max-bytes"):
-        read(path, max_bytes=100_000)
+    with pytest.raises(InputError, match="more than 100,000 bytes, half of memory: unpack it"):
+        read(path)
 
 
 @pytest.mark.parametrize(

@@ -148,10 +148,22 @@ def read_cells(column: Any, kind: str, date_format: str = "") -> NDArray[Any]:
         gaps = ~np.isfinite(rows.sum(axis=1))  # without a second array of all numbers
         return np.where(gaps[:, None], np.nan, rows) if gaps.any() else rows
     if kind == "number":
-        numbers = _to_numbers(column)
+        if _is_text(column.type):
+            numbers = pd.to_numeric(pd.Series(_to_text(column)), errors="coerce")
+            column = pa.array(numbers.astype(np.float64), from_pandas=True)
+        elif pa.types.is_temporal(column.type) or pa.types.is_boolean(column.type):
+            column = column.cast(pa.int64() if column.type.bit_width == 64 else pa.int32())
+        numbers = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
         return np.where(np.isfinite(numbers), numbers, np.nan)[:, None]
     if kind == "date":
-        days = _to_days(column, date_format)
+        if _is_text(column.type):
+            texts, how = pd.Series(_to_text(column)), date_format or "ISO8601"
+            dates = pd.to_datetime(texts, format=how, errors="coerce", utc=True)
+            column = pa.array(dates, from_pandas=True)
+        elif not pa.types.is_temporal(column.type):
+            column = pa.nulls(len(column))
+        seconds = column.cast(pa.timestamp("s"), safe=False).cast(pa.int64()).cast(pa.float64())
+        days = seconds.to_numpy(zero_copy_only=False) / 86400  # since 1970
         angles = [2 * np.pi * np.mod(days / length, 1) for length in DAYS.values()]
         circles = [part for angle in angles for part in (np.cos(angle), np.sin(angle))]
         return np.column_stack([days, *circles, np.isnan(days)])
@@ -172,6 +184,8 @@ def count_gaps(column: Any, cells: NDArray[Any]) -> tuple[int, int]:
 
 
 def _recognize_text(name: str, column: Any) -> tuple[str, str]:
+    from pandas.tseries.api import guess_datetime_format
+
     cells = _to_text(column)
     filled = cells[cells != ""]
     distinct = set(filled.tolist())
@@ -179,7 +193,10 @@ def _recognize_text(name: str, column: Any) -> tuple[str, str]:
         return "constant" if distinct else "empty", ""
     some = filled[:1000]  # enough to see what it is not
     kinds = [] if any(map(CODE.match, some)) else [("number", "")]
-    kinds += [("date", one) for one in _guess_date_formats(some[0])]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that the day is first where nothing else is possible
+        guesses = [guess_datetime_format(some[0], dayfirst=first) for first in (False, True)]
+    kinds += [("date", guess) for guess in dict.fromkeys(guesses) if guess]
     for kind in kinds if not pa.types.is_dictionary(column.type) else ():
         if all(_is_readable(pa.array(one), *kind) for one in (some, filled)):
             return kind
@@ -200,41 +217,9 @@ def _is_readable(column: Any, kind: str, date_format: str) -> bool:
     return n_filled > 0 and n_filled - n_unreadable >= READABLE * n_filled
 
 
-def _guess_date_formats(cell: str) -> list[str]:
-    """Return formats in which a cell is a date, those with the month before the day first."""
-    from pandas.tseries.api import guess_datetime_format
-
-    if not any(map(str.isdigit, cell)) or len(cell) > 40:
-        return []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that the day is first where nothing else is possible
-        guesses = [guess_datetime_format(cell, dayfirst=first) for first in (False, True)]
-    return list(dict.fromkeys(guess for guess in guesses if guess))
-
-
 def _is_text(kind: Any) -> bool:
     types = pa.types
     return not (types.is_primitive(kind) or types.is_decimal(kind) or types.is_null(kind))
-
-
-def _to_numbers(column: Any) -> NDArray[Any]:
-    if _is_text(column.type):
-        return pd.to_numeric(pd.Series(_to_text(column)), errors="coerce").to_numpy(np.float64)
-    if pa.types.is_temporal(column.type) or pa.types.is_boolean(column.type):
-        column = column.cast(pa.int64() if column.type.bit_width == 64 else pa.int32())
-    return np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False))
-
-
-def _to_days(column: Any, date_format: str) -> NDArray[Any]:
-    """Return days since 1970."""
-    if _is_text(column.type):
-        texts, how = pd.Series(_to_text(column)), date_format or "ISO8601"
-        parsed = pd.to_datetime(texts, format=how, errors="coerce", utc=True)
-        column = pa.array(parsed, from_pandas=True)
-    elif not pa.types.is_temporal(column.type):
-        column = pa.nulls(len(column))
-    seconds = column.cast(pa.timestamp("s"), safe=False).cast(pa.int64())
-    return seconds.cast(pa.float64()).to_numpy(zero_copy_only=False) / 86400
 
 
 def _to_text(column: Any) -> NDArray[Any]:

@@ -21,7 +21,7 @@ from typing import Any
 from labelfold.exceptions import InputError
 from labelfold.tables.frames import pa
 from labelfold.tables.source import CHUNK, Source
-from labelfold.tables.table import ID_NAMES, MISSING, Request, Table, make_table, unnamed
+from labelfold.tables.table import ID_NAMES, MISSING, UNNAMED, Request, Table, make_table
 
 __all__ = ["read_delimited"]
 
@@ -45,7 +45,7 @@ def read_delimited(source: Source, request: Request, delimiter: str | None = Non
     has_names = _has_header(rows, _find_types(rows, point, width), types, request)
     if has_names and len(rows) == 1:
         raise InputError("a header and no rows: add rows, or pass --no-header if this is data.")
-    names = [(has_names and one.strip()) or unnamed(at) for at, one in enumerate(rows[0])]
+    names = [(has_names and one.strip()) or UNNAMED.format(at) for at, one in enumerate(rows[0], 1)]
     choice = request.choose(names, has_names=has_names)
     texts = [name for name in names if name in choice[1:] or name.lower() in ID_NAMES]
     # A type that is given takes half the time and memory of one that pyarrow must find out.

@@ -23,8 +23,16 @@ from labelfold.memory import available_memory
 from labelfold.tables import frames
 from labelfold.tables.delimited import read_delimited
 from labelfold.tables.frames import as_table, is_vector, listed, pa, pd, shown
-from labelfold.tables.source import DEFAULT_MAX_BYTES, STANDARD_INPUT, Source, naming, open_source
-from labelfold.tables.table import ID_NAMES, ColumnName, Request, Table, make_table, read_labels
+from labelfold.tables.source import STANDARD_INPUT, Source, naming, open_source
+from labelfold.tables.table import (
+    ID_NAMES,
+    UNNAMED,
+    ColumnName,
+    Request,
+    Table,
+    make_table,
+    read_labels,
+)
 
 __all__ = ["read"]
 
@@ -47,7 +55,6 @@ def read(
     header: bool | None = None,
     format: str | None = None,
     n_features: int | None = None,
-    max_bytes: int = DEFAULT_MAX_BYTES,
 ) -> Table:
     r"""Read a data file: CSV, TSV, Parquet, Arrow, JSON lines, Excel, NPY, NPZ, svmlight or idx.
 
@@ -79,8 +86,6 @@ def read(
         decides, and the content if that says nothing.
     n_features : int, default=None
         Number of columns of an svmlight file, which may not name its last ones.
-    max_bytes : int, default=8 GiB
-        Size above which a file is not unpacked.
 
     Returns
     -------
@@ -109,7 +114,7 @@ def read(
     paths = _all_paths(path)
     if [*paths, labels_file, vectors].count(STANDARD_INPUT) > 1:
         raise InputError("only one file can come from standard input: name the other.")
-    sources = [open_source(one, max_bytes, format) for one in paths]
+    sources = [open_source(one, format) for one in paths]
     origin = sources[0].origin + (f" and {len(sources) - 1} more" if len(sources) > 1 else "")
     request = Request(labels, features, ignore, id_column, header)
     try:
@@ -119,12 +124,12 @@ def read(
             f"{origin}: more than memory holds: take fewer rows, or fewer columns with --features."
         ) from error
     if vectors is not None:
-        source = open_source(vectors, max_bytes)
+        source = open_source(vectors)
         with naming(source.origin):
             table = _with_vectors(table, _read_file(source, Request()).features)
     cells, name = table.labels, origin if labels is None else f"{origin}: column {shown(labels)}"
     if labels_file is not None:
-        source = open_source(labels_file, max_bytes)
+        source = open_source(labels_file)
         name = source.origin
         with naming(name):
             cells = _read_labels_file(source, table.n_rows)
@@ -262,7 +267,7 @@ def _read_file(source: Source, request: Request, n_features: int | None = None) 
     if request == Request(header=request.header):
         frames.refuse_huge(X)
         return Table(X, labels)
-    table = as_table(X).rename_columns([f"column {at + 1}" for at in range(X.shape[1])])
+    table = as_table(X).rename_columns([UNNAMED.format(at + 1) for at in range(X.shape[1])])
     choice = request.choose(table.column_names, has_names=False)
     return make_table(table, choice, labels, has_names=False)
 
@@ -312,13 +317,9 @@ def _read_parquet(source: Source, request: Request) -> Table:
 
 def _read_arrow(source: Source) -> Any:
     """Read an Arrow or Feather file, or an Arrow stream."""
-    import pyarrow.feather
-
     with _library_errors():
         is_stream = source.open().read(4) == b"\xff\xff\xff\xff"
-        read = pa.ipc.open_stream if is_stream else pyarrow.feather.read_table
-        table = read(source.open())
-        table = table.read_all() if is_stream else table
+        table = (pa.ipc.open_stream if is_stream else pa.ipc.open_file)(source.open()).read_all()
         table.validate(full=True)
     return table
 

@@ -21,7 +21,6 @@ from labelfold.tables.frames import pa
 __all__ = ["FORMATS", "Source", "format_of_name", "naming", "open_source"]
 
 STANDARD_INPUT = "-"
-DEFAULT_MAX_BYTES = 8 * 2**30
 CHUNK = 2**22  # bytes unpacked at once
 FORMATS = {
     "csv": (".csv",),
@@ -41,7 +40,7 @@ PACKED = {rb"\x1f\x8b": "gzip", rb"\x28\xb5\x2f\xfd": "zstd"}
 MAGIC = {
     rb"\x93NUMPY": "npy",
     rb"PAR1": "parquet",
-    rb"ARROW1|FEA1|\xff{4}": "arrow",  # the last begins a stream
+    rb"ARROW1|\xff{4}": "arrow",  # the second begins a stream
     rb"\0\0\x08[\1-\4]": "idx",
     rb"(?s)PK.*\.npy": "npz",
     rb"PK": "excel",
@@ -78,9 +77,7 @@ def naming(origin: str) -> Iterator[None]:
         raise InputError(f"{origin}: {error}") from error
 
 
-def open_source(
-    path: str | os.PathLike[str], max_bytes: int = DEFAULT_MAX_BYTES, form: str | None = None
-) -> Source:
+def open_source(path: str | os.PathLike[str], form: str | None = None) -> Source:
     """Find the bytes behind a path, or behind "-" for standard input, and their format."""
     name = os.fspath(path)
     origin = name if name.isprintable() else repr(name)
@@ -93,7 +90,7 @@ def open_source(
         packing = _find(head, PACKED)
         content: Any = name
         if packing or not os.path.isfile(name):  # a pipe can be read only once
-            content = _unpack(stream, packing, max_bytes)
+            content = _unpack(stream, packing)
             head = content[:4096].to_pybytes()
         return Source(origin, form or _find_format(head, name), content)
 
@@ -133,19 +130,16 @@ def _open_stream(name: str) -> Any:
     return nullcontext(stream if hasattr(stream, "peek") else io.BufferedReader(stream))
 
 
-def _unpack(stream: Any, packing: str | None, max_bytes: int) -> Any:
+def _unpack(stream: Any, packing: str | None) -> Any:
     """Read a stream to its end, but not beyond a limit: a small file can unpack to a huge one."""
-    limit = min(max_bytes, available_memory() // 2)  # a growing buffer may be copied
+    limit = available_memory() // 2  # a growing buffer may be copied
     content = pa.BufferOutputStream()
     try:
         unpacked = pa.input_stream(stream, compression=packing)
         while chunk := unpacked.read(CHUNK):
             content.write(chunk)
             if content.tell() > limit:
-                raise InputError(
-                    f"more than the limit of {limit:,} bytes: unpack it to disk, or raise "
-                    "--max-bytes if memory allows."
-                )
+                raise InputError(f"more than {limit:,} bytes, half of memory: unpack it to disk.")
     except OSError as error:
         if packing is None:
             raise

@@ -24,10 +24,11 @@ from labelfold.labels import PartialLabels
 from labelfold.tables import frames
 from labelfold.tables.frames import check_names, get_column, listed, pa, shown
 
-__all__ = ["ColumnName", "Request", "Table", "make_table", "read_labels", "unnamed"]
+__all__ = ["ColumnName", "Request", "Table", "make_table", "read_labels"]
 
 NUMBERS = re.compile(r"(-?\d{1,9})(?:-(\d{1,9}))?", re.ASCII)  # one or a range
 ID_NAMES = ("id", "row_id", "uuid")  # of a column that names rows if its values all differ
+UNNAMED = "column {}"  # by its number from 1
 PANDAS_INDEX = "__index_level_0__"  # the name that pandas gives an index without a name
 # As spreadsheets, pandas, R, SQL and the UCI repository write them. "none" in small letters is
 # left to those who have a class of that name.
@@ -127,17 +128,14 @@ class Request:
         row_id = _find_one(names, "--id-column", self.id_column)
         asked = _find(names, "--features", self.features or ())
         if row_id is None and has_names and len(names) > 1:
-            indices = {unnamed(0), PANDAS_INDEX}.intersection(names).difference([label, *asked])
+            indices = {UNNAMED.format(1), PANDAS_INDEX}.intersection(names).difference(
+                [label, *asked]
+            )
             row_id = next(iter(indices), None)
         if label is not None and label in (row_id, *asked):
             raise InputError(f"--labels {shown(label)} is a feature or row name too: choose one.")
         left_out = {*_find(names, "--ignore", self.ignore), label, row_id}
         return Choice([one for one in asked or names if one not in left_out], label, row_id)
-
-
-def unnamed(column: int) -> str:
-    """Return the name that a column without one gets."""
-    return f"column {column + 1}"
 
 
 def make_table(
