@@ -213,6 +213,13 @@ def test_semicolons_and_decimal_commas(tmp_path):
     assert table.notes == ("Numbers have decimal commas.",)
 
 
+def test_numbers_between_spaces(tmp_path):
+    np.savetxt(tmp_path / "x.txt", VECTORS)
+    np.testing.assert_array_equal(read(tmp_path / "x.txt").features, VECTORS)
+    names = values(read(text(tmp_path, "full name\nAnn Lee\nJo Day 2\nAl 3\n")), "full name")
+    assert names == ["Ann Lee", "Jo Day 2", "Al 3"]
+
+
 def test_cells_of_several_lines_and_quotes(tmp_path):
     table = read(text(tmp_path, 'a,b\n1,"x\n""y"", z"\n2,w\n'))
     assert values(table, "b") == ['x\n"y", z', "w"]

@@ -32,6 +32,7 @@ PLURALS = {"category": "categories", "many categories": "columns of many categor
 PLURALS["yes/no"] = "yes/no"
 READABLE = 0.9  # least share of cells that can be read, for text to be numbers or dates
 MOST_CATEGORIES = 40  # that get a feature each
+LONGEST_DATE = 40  # letters
 FEWEST_WORDS = 4  # of a cell of free text, on average
 ENOUGH_ROWS = 20  # to take different values in all rows for ids
 NAMES_ROWS = re.compile(r"(^|[\W_])(id|ids|uuid|guid|key|index|rowid)$|[a-z]I[dD]$", re.ASCII)
@@ -193,10 +194,11 @@ def _recognize_text(name: str, column: Any) -> tuple[str, str]:
         return "constant" if distinct else "empty", ""
     some = filled[:1000]  # enough to see what it is not
     kinds = [] if any(map(CODE.match, some)) else [("number", "")]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that the day is first where nothing else is possible
-        guesses = [guess_datetime_format(some[0], dayfirst=first) for first in (False, True)]
-    kinds += [("date", guess) for guess in dict.fromkeys(guesses) if guess]
+    if any(map(str.isdigit, some[0])) and len(some[0]) <= LONGEST_DATE:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that the day is first where nothing else is possible
+            guesses = [guess_datetime_format(some[0], dayfirst=first) for first in (False, True)]
+        kinds += [("date", guess) for guess in dict.fromkeys(guesses) if guess]
     for kind in kinds if not pa.types.is_dictionary(column.type) else ():
         if all(_is_readable(pa.array(one), *kind) for one in (some, filled)):
             return kind

@@ -2,8 +2,9 @@
 
 Delimiter. Tab, semicolon or comma: the first of them, in this order, that cuts all of the first
 records into the same number of cells, at least two. Commas come last, since they also stand in
-numbers and in text. If none does, the one that cuts the first record into most cells; rows of
-another length are then refused by line. Commas are decimal if they make more columns numbers.
+numbers and in text. If none does, a space, as NumPy writes it, if there are numbers only, or else
+the one that cuts the first record into most cells; rows of another length are refused by line.
+Commas are decimal if they make more columns numbers.
 
 Header. The first record holds names if the person used one of them, if a column is numbers or
 dates without it and text with it, or if it counts the columns, as pandas names those without a
@@ -25,7 +26,8 @@ from labelfold.tables.table import ID_NAMES, MISSING, UNNAMED, Request, Table, m
 
 __all__ = ["read_delimited"]
 
-DELIMITERS = {"\t": "tabs", ";": "semicolons", ",": "commas"}
+DELIMITERS = {"\t": "tabs", ";": "semicolons", ",": "commas", " ": "spaces"}
+DIGITS = "+-.0123456789Ee"
 N_SAMPLED = 50  # records
 BLOCK = 2**24  # bytes that are parsed at once; no row may be longer
 
@@ -92,9 +94,11 @@ def _find_delimiter(source: Source) -> str:
                 found.append(len(cells))
         except InputError:
             found.append(0)  # quotes that are right with one delimiter are wrong with another
-        if len({*found}) == 1 and found[0] > 1:
+        if len({*found}) == 1 < found[0] and not (
+            delimiter == " " and "".join(cells).strip(DIGITS)
+        ):
             return delimiter
-    return max(reversed(DELIMITERS), key=lambda delimiter: widths[delimiter][:1])
+    return max(",;\t", key=lambda delimiter: widths[delimiter][:1])
 
 
 def _find_types(rows: Sequence[list[str]], decimal_point: str, width: int) -> list[Any]:

@@ -257,11 +257,10 @@ class Block:
 
 
 def find_label_copies(cells: Cells, y: ArrayLike) -> list[str]:
-    """Return names of columns that give away the class of every labeled row.
+    """Return names of columns that hold a single value per class, different for every class.
 
-    Such a column holds a single value per class, different for every class. It may be the label
-    under another name, or something recorded after it, and makes estimates of the error
-    meaningless. Reported only if five or more labels confirm it.
+    Such a column may be the label under another name, or something recorded after it, and makes
+    estimates of the error meaningless. Reported only if five or more labels confirm it.
     """
     try:
         labels = PartialLabels.from_y(y)

@@ -24,15 +24,7 @@ from labelfold.tables import frames
 from labelfold.tables.delimited import read_delimited
 from labelfold.tables.frames import as_table, is_vector, listed, pa, pd, shown
 from labelfold.tables.source import STANDARD_INPUT, Source, naming, open_source
-from labelfold.tables.table import (
-    ID_NAMES,
-    UNNAMED,
-    ColumnName,
-    Request,
-    Table,
-    make_table,
-    read_labels,
-)
+from labelfold.tables.table import ID_NAMES, UNNAMED, Request, Table, make_table, read_labels
 
 __all__ = ["read"]
 
@@ -46,12 +38,12 @@ Path = str | os.PathLike[str]
 def read(
     path: Path | Sequence[Path],
     *,
-    labels: ColumnName | None = None,
+    labels: str | int | None = None,
     labels_file: Path | None = None,
     vectors: Path | None = None,
-    features: Sequence[ColumnName] | None = None,
-    ignore: Sequence[ColumnName] = (),
-    id_column: ColumnName | None = None,
+    features: Sequence[str | int] | None = None,
+    ignore: Sequence[str | int] = (),
+    id_column: str | int | None = None,
     header: bool | None = None,
     format: str | None = None,
     n_features: int | None = None,
@@ -90,12 +82,8 @@ def read(
     Returns
     -------
     Table
-        Features, labels and row names.
-
-    Raises
-    ------
-    InputError
-        If anything is wrong with the file: one line that says where, and what to do.
+        Features, labels and row names. An InputError says in one line where a file is malformed,
+        and what to do.
 
     Examples
     --------
@@ -218,7 +206,6 @@ def _stack(columns: list[Any]) -> Any:
 
 
 def _with_vectors(table: Table, vectors: Any) -> Table:
-    """Return the table with one column more, the vectors of a file."""
     if not isinstance(vectors, np.ndarray) or len(vectors) != table.n_rows:
         raise InputError(
             f"{vectors.shape[0]:,} rows: save a matrix with {table.n_rows:,} rows, as many as the "
@@ -274,10 +261,7 @@ def _read_file(source: Source, request: Request, n_features: int | None = None) 
 
 @contextmanager
 def _library_errors(remedy: str = "get or make it again") -> Iterator[None]:
-    """Turn whatever a reading library raises on damaged bytes into an InputError.
-
-    Only around calls of such libraries: their errors are not documented, and ours are not damage.
-    """
+    """Turn whatever a library raises on damaged bytes into an InputError; not for code of ours."""
     try:
         yield
     except (InputError, MemoryError):
@@ -316,7 +300,6 @@ def _read_parquet(source: Source, request: Request) -> Table:
 
 
 def _read_arrow(source: Source) -> Any:
-    """Read an Arrow or Feather file, or an Arrow stream."""
     with _library_errors():
         is_stream = source.open().read(4) == b"\xff\xff\xff\xff"
         table = (pa.ipc.open_stream if is_stream else pa.ipc.open_file)(source.open()).read_all()
@@ -325,7 +308,6 @@ def _read_arrow(source: Source) -> Any:
 
 
 def _read_json_lines(source: Source) -> Any:
-    """Read a file with one JSON object per line."""
     from pyarrow.json import ReadOptions, read_json
 
     # Errors count rows from the start of their block: the second time, the file is one block.

@@ -9,16 +9,9 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn import preprocessing
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import (
-    FunctionTransformer,
-    Normalizer,
-    PowerTransformer,
-    QuantileTransformer,
-    RobustScaler,
-    StandardScaler,
-)
 from sklearn.utils.sparsefuncs import min_max_axis
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -120,17 +113,21 @@ class AutoScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 X = X[draw.choice(X.shape[0], ENOUGH_ROWS, replace=False)]
         n_quantiles = min(MOST_QUANTILES, X.shape[0])
         self._scaler = {
-            "none": FunctionTransformer(accept_sparse=True),
-            "unit": Normalizer(),
+            "none": preprocessing.FunctionTransformer(accept_sparse=True),
+            "unit": preprocessing.Normalizer(),
             # A sparse matrix without its zeros would be dense.
-            "standard": StandardScaler(with_mean=not sp.issparse(X)),
-            "quantile": QuantileTransformer(
+            "standard": preprocessing.StandardScaler(with_mean=not sp.issparse(X)),
+            "quantile": preprocessing.QuantileTransformer(
                 n_quantiles=n_quantiles, output_distribution="normal", random_state=0
             ),
             # Standardized first, since the quartiles of a column may be equal; by quartiles next,
             # since the transform bends numbers above about 1, and outliers would keep all others
             # below.
-            "power": make_pipeline(StandardScaler(), RobustScaler(), PowerTransformer()),
+            "power": make_pipeline(
+                preprocessing.StandardScaler(),
+                preprocessing.RobustScaler(),
+                preprocessing.PowerTransformer(),
+            ),
         }[self.method_].fit(X)
         return self
 

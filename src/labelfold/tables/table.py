@@ -24,7 +24,7 @@ from labelfold.labels import PartialLabels
 from labelfold.tables import frames
 from labelfold.tables.frames import check_names, get_column, listed, pa, shown
 
-__all__ = ["ColumnName", "Request", "Table", "make_table", "read_labels"]
+__all__ = ["Request", "Table", "make_table", "read_labels"]
 
 NUMBERS = re.compile(r"(-?\d{1,9})(?:-(\d{1,9}))?", re.ASCII)  # one or a range
 ID_NAMES = ("id", "row_id", "uuid")  # of a column that names rows if its values all differ
@@ -34,8 +34,6 @@ PANDAS_INDEX = "__index_level_0__"  # the name that pandas gives an index withou
 # left to those who have a class of that name.
 MISSING = ("", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "-nan", "None", "null", "NULL", "?")
 CODE = r"^[+-]?(0[\dx]|\d{19})"  # begins with a zero, or has more digits than a float holds
-
-ColumnName = str | int
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,10 +103,10 @@ class Choice(NamedTuple):
 class Request:
     """What a person asked of the columns of a file; see :func:`labelfold.tables.read`."""
 
-    labels: ColumnName | None = None
-    features: Sequence[ColumnName] | None = None
-    ignore: Sequence[ColumnName] = ()
-    id_column: ColumnName | None = None
+    labels: str | int | None = None
+    features: Sequence[str | int] | None = None
+    ignore: Sequence[str | int] = ()
+    id_column: str | int | None = None
     header: bool | None = None
 
     def names(self) -> set[str]:
@@ -117,11 +115,9 @@ class Request:
         return {one for one in asked if isinstance(one, str) and not NUMBERS.fullmatch(one)}
 
     def choose(self, names: Sequence[str], *, has_names: bool = True) -> Choice:
-        """Give each column its part.
+        """Give each column its part; features are in the order asked for.
 
-        Features are those asked for, in that order, or else all columns, without the ignored ones,
-        the label and the row names. A first column without a name holds row names, as pandas and R
-        write them, unless it is asked for.
+        A first column without a name holds row names, as pandas and R write them.
         """
         check_names(names)
         label = _find_one(names, "--labels", self.labels)
@@ -147,10 +143,9 @@ def make_table(
     has_names: bool = True,
     notes: Sequence[str] = (),
 ) -> Table:
-    """Check the columns of a file and give each its part.
+    """Check the columns of a file; labels stay Arrow cells, read with those of other files.
 
-    Labels are Arrow cells still: those of several files are read together. `place` turns the number
-    of a row into its name for messages.
+    `place` turns the number of a row into its name for messages.
     """
     table = frames.as_table(table)
     if not table.num_rows:
@@ -168,9 +163,7 @@ def make_table(
 def read_labels(cells: Any) -> NDArray[Any]:
     """Return labels from Arrow cells as int, float, bool or str, None if unlabeled.
 
-    Unlabeled is an empty cell, NA, NaN, None, null and "?", and -1 if labels are integers. Text
-    becomes numbers if it is numbers throughout, but not if some are codes such as "007". Whole
-    numbers are integers.
+    Text becomes numbers if it is numbers throughout, but not if some are codes such as "007".
     """
     pc, types = pa.compute, pa.types
     if types.is_nested(cells.type) or types.is_temporal(cells.type):
@@ -191,15 +184,15 @@ def read_labels(cells: Any) -> NDArray[Any]:
     return PartialLabels.from_y(labels).to_y()
 
 
-def _find_one(names: Sequence[str], option: str, wanted: ColumnName | None) -> str | None:
+def _find_one(names: Sequence[str], option: str, wanted: str | int | None) -> str | None:
     found = [] if wanted is None else _find(names, option, [wanted])
     if len(found) > 1:
         raise InputError(f"{option} {shown(wanted)} names {len(found)} columns: name one.")
     return found[0] if found else None
 
 
-def _find(names: Sequence[str], option: str, wanted: Sequence[ColumnName]) -> list[str]:
-    """Return the columns that a person means by names, patterns, numbers or ranges, each once."""
+def _find(names: Sequence[str], option: str, wanted: Sequence[str | int]) -> list[str]:
+    """Return the columns that a person means, each once."""
     found: list[str] = []
     for text in (str(item).strip() for item in wanted):
         matching = [text] if text in names else [one for one in names if fnmatchcase(one, text)]
