@@ -205,15 +205,12 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
     def _fit_blocks(self, cells: Cells) -> list[Block]:
         """Fit encoders of all numbers, of which are missing, of all texts, and of each column."""
-        names: dict[Any, list[str]] = {"number": [], "missing": [], "text": []}
-        for name, (kind, _) in self._kinds.items():
-            names.setdefault(kind if kind in names else (kind, name), []).append(name)
-        names["missing"] = [name for name in names["number"] if np.isnan(cells[name]).any()]
-        return [
-            _fit_block(key if isinstance(key, str) else key[0], cells, some, self.scale)
-            for key, some in names.items()
-            if some
-        ]
+        kinds = {name: kind for name, (kind, _) in self._kinds.items()}
+        numbers, texts = ([n for n in kinds if kinds[n] == kind] for kind in ("number", "text"))
+        missing = [name for name in numbers if np.isnan(cells[name]).any()]
+        groups = [("number", numbers), ("missing", missing), ("text", texts)]
+        groups += [(kinds[name], [name]) for name in kinds if name not in (*numbers, *texts)]
+        return [_fit_block(kind, cells, names, self.scale) for kind, names in groups if names]
 
     def _read(self, name: str, column: Any) -> NDArray[Any]:
         """Return the cells of a new column as the kind that they were in fit."""
@@ -286,7 +283,8 @@ def _fit_block(kind: str, cells: Cells, names: Sequence[str], scale: str) -> Blo
     All but numbers are brought to one size: two rows that have nothing in common in a column are
     about the root of 2 apart, as two rows are, on average, in a standardized number.
     """
-    values, weight, parts = _gather(kind, names, cells), 1.0, ()
+    values, weight = _gather(kind, names, cells), 1.0
+    parts: Sequence[Any] = ()
     if kind == "missing":
         encoder, done = MissingIndicator(features="all").fit(values), "median where missing"
     elif kind in ("number", "vector"):

@@ -224,8 +224,8 @@ def _read_labels_file(source: Source, n_rows: int) -> Any:
     table = _read_file(source, Request(labels=1, header=False))
     if table.n_features:
         raise InputError(f"{table.n_features + 1} columns: a file of labels has one.")
-    first, others = str(table.labels[0]), table.labels[1:]
-    is_name = not first[-1:].isdigit() and first not in map(str, others)
+    first, others = str(table.labels[0].as_py() or ""), table.labels[1:]
+    is_name = first.strip("+-.0123456789") and first not in map(str, others)
     return others if len(others) == n_rows and is_name else table.labels
 
 
@@ -377,5 +377,7 @@ def _read_npz(source: Source, request: Request) -> tuple[Any, Any]:
 
 
 def _to_cells(labels: Any) -> Any:
+    if labels.shape[:1] != (labels.size,):
+        raise InputError(f"labels of shape {labels.shape}: give one label per row.")
     with _library_errors("give one whole number, text or boolean per row"):
         return pa.array(labels.ravel(), from_pandas=True)

@@ -86,30 +86,23 @@ def open_source(path: str | os.PathLike[str], form: str | None = None) -> Source
     if name == STANDARD_INPUT:
         name, origin = "", "standard input"
     with naming(origin), _open_stream(name) as stream:
-        head = stream.peek(4096)[:4096]
+        head, content = stream.peek(4096)[:4096], name
         packing = _find(head, PACKED)
-        content: Any = name
         if packing or not os.path.isfile(name):  # a pipe can be read only once
             content = _unpack(stream, packing)
             head = content[:4096].to_pybytes()
-        return Source(origin, form or _find_format(head, name), content)
+        if not head:
+            raise InputError("the file is empty: expected one line per row.")
+        form = form or _find(head, MAGIC) or format_of_name(name) or _find(head, TEXT_STARTS)
+        if form in (None, *TEXT) and b"\0" in head:
+            raise InputError(f"binary data: give {', '.join(FORMATS)}, text in UTF-8.")
+        return Source(origin, form or "csv", content)
 
 
 def format_of_name(name: str) -> str | None:
     """Return the format that a file name gives, with or without .gz or .zst, or None."""
     plain = name.lower().removesuffix(".gz").removesuffix(".zst")
     return next((form for form, endings in FORMATS.items() if plain.endswith(endings)), None)
-
-
-def _find_format(head: bytes, name: str) -> str:
-    if not head:
-        raise InputError("the file is empty: expected one line per row.")
-    form = _find(head, MAGIC) or format_of_name(name) or _find(head, TEXT_STARTS) or "csv"
-    if form in TEXT and b"\0" in head:
-        raise InputError(
-            f"binary data instead of {form}: give {', '.join(FORMATS)}, text in UTF-8."
-        )
-    return form
 
 
 def _find(head: bytes, patterns: dict[bytes, str]) -> str | None:
