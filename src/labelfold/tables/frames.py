@@ -23,7 +23,7 @@ try:
     import pandas as pd
     import pyarrow as pa
     import pyarrow.compute  # noqa: F401
-except ImportError:  # AutoScaler and model files do without
+except ImportError:  # neither is needed for AutoScaler and model files
     pa = pd = None
 
 __all__ = ["as_table", "get_column", "is_vector", "pa", "pd", "to_array"]

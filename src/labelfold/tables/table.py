@@ -204,13 +204,10 @@ def _find(names: Sequence[str], option: str, wanted: Sequence[str | int]) -> lis
         if not matching:
             lowered = {name.lower(): name for name in names}
             close = difflib.get_close_matches(text.lower(), lowered, n=1)
-            raise InputError(
-                f"{option} {shown(text)}: there is no such column among {len(names)}: "
-                + (
-                    f"did you mean {shown(lowered[close[0]])}?"
-                    if close
-                    else f"choose from {listed(map(shown, names), 8)}."
-                )
-            )
+            advice = f"choose from {listed(map(shown, names), 8)}."
+            if close:
+                advice = f"did you mean {shown(lowered[close[0]])}?"
+            title = f"{option} {shown(text)}: there is no such column among {len(names)}"
+            raise InputError(f"{title}: {advice}")
         found += matching
     return list(dict.fromkeys(found))
