@@ -21,7 +21,7 @@ from typing import Any
 
 from labelfold.exceptions import InputError
 from labelfold.tables.frames import pa
-from labelfold.tables.source import CHUNK, Source
+from labelfold.tables.source import CHUNK, Source, to_buffer
 from labelfold.tables.table import ID_NAMES, MISSING, UNNAMED, Request, Table, make_table
 
 __all__ = ["read_delimited"]
@@ -105,7 +105,7 @@ def _find_types(rows: Sequence[list[str]], decimal_point: str, width: int) -> li
     """Return the types of the first columns of some rows, which may have other lengths."""
     text = io.StringIO(newline="")
     csv.writer(text, delimiter="\t").writerows([*row, *[""] * width][:width] for row in rows)
-    data = pa.BufferReader(text.getvalue().encode())
+    data = pa.BufferReader(to_buffer(text.getvalue().encode()))
     reading = {"autogenerate_column_names": True, "use_threads": False}
     parsing = {"newlines_in_values": True}
     return _parse(data, "\t", reading, parsing, {"decimal_point": decimal_point}).schema.types

@@ -23,7 +23,7 @@ from labelfold.memory import available_memory
 from labelfold.tables import frames
 from labelfold.tables.delimited import read_delimited
 from labelfold.tables.frames import as_table, is_vector, listed, pa, pd, shown
-from labelfold.tables.source import STANDARD_INPUT, Source, naming, open_source
+from labelfold.tables.source import STANDARD_INPUT, Source, naming, open_source, to_buffer
 from labelfold.tables.table import ID_NAMES, UNNAMED, Request, Table, make_table, read_labels
 
 __all__ = ["read"]
@@ -331,7 +331,7 @@ def _read_excel(source: Source, request: Request) -> Table:
     if not filled:
         raise InputError("a workbook without cells: expected one line per row.")
     text = sheets[filled[0]].to_csv(sep="\t", header=False, index=False).encode()
-    table = read_delimited(Source("", "tsv", pa.py_buffer(text)), request, "\t")
+    table = read_delimited(Source("", "tsv", to_buffer(text)), request, "\t")
     if len(filled) == 1:
         return table
     note = f"Of {len(filled)} sheets the first was read, {shown(filled[0])}."

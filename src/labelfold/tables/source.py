@@ -18,7 +18,7 @@ from labelfold.exceptions import InputError
 from labelfold.memory import available_memory
 from labelfold.tables.frames import pa
 
-__all__ = ["FORMATS", "Source", "format_of_name", "naming", "open_source"]
+__all__ = ["FORMATS", "Source", "format_of_name", "naming", "open_source", "to_buffer"]
 
 STANDARD_INPUT = "-"
 CHUNK = 2**22  # bytes unpacked at once
@@ -54,8 +54,7 @@ class Source:
     """Bytes of a file or of standard input.
 
     `origin` is the name for messages, `form` one of `FORMATS`, and `content` the name of a plain
-    file, or unpacked bytes in memory of Arrow's own: if they were Python's, a thread of Arrow that
-    lets go of them at the end of the program would abort it.
+    file, or an Arrow buffer of unpacked bytes.
     """
 
     origin: str
@@ -66,6 +65,17 @@ class Source:
         """Return a stream at the first byte, for pyarrow and for Python."""
         is_path = isinstance(self.content, str)
         return pa.OSFile(self.content) if is_path else pa.BufferReader(self.content)
+
+
+def to_buffer(content: bytes) -> Any:
+    """Copy bytes into memory of Arrow's own.
+
+    A thread of Arrow that lets go of Python's memory while the interpreter ends aborts the program
+    (apache/arrow issue 34314).
+    """
+    stream = pa.BufferOutputStream()
+    stream.write(content)
+    return stream.getvalue()
 
 
 @contextmanager
