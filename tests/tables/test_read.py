@@ -132,6 +132,13 @@ def test_a_column_without_any_vector_is_empty(tmp_path, rows):
     assert values(read(tmp_path / "v.parquet"), "e") == [None, None]
 
 
+def test_a_column_that_is_ignored_may_be_malformed(tmp_path):
+    path = text(tmp_path, '{"a": 1, "e": [1.5]}\n{"a": 2, "e": [1.5, 2]}\n', "t.jsonl")
+    assert values(read(path, ignore=["e"]), "a") == [1, 2]
+    with pytest.raises(InputError, match="row 2, column 'e': a vector of 2"):
+        read(path)
+
+
 def test_vectors_beside_a_table(tmp_path):
     path = write(FRAME, tmp_path / "t.csv")
     np.save(tmp_path / "v.npy", VECTORS)

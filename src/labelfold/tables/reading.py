@@ -32,15 +32,15 @@ VECTORS = "vectors"  # the column that a file of vectors becomes
 ROWS_AT_ONCE = 4096
 JSON_BLOCK = 2**24  # bytes; no row may be longer than two of them
 
-Path = str | os.PathLike[str]
+FileName = str | os.PathLike[str]
 
 
 def read(
-    path: Path | Sequence[Path],
+    path: FileName | Sequence[FileName],
     *,
     labels: str | int | None = None,
-    labels_file: Path | None = None,
-    vectors: Path | None = None,
+    labels_file: FileName | None = None,
+    vectors: FileName | None = None,
     features: Sequence[str | int] | None = None,
     ignore: Sequence[str | int] = (),
     id_column: str | int | None = None,

@@ -147,7 +147,7 @@ def make_table(
 
     `place` turns the number of a row into its name for messages.
     """
-    table = frames.as_table(table)
+    table = frames.as_table(table.select(choice.all()))
     if not table.num_rows:
         raise InputError("the table has no rows: expected at least one.")
     for name in choice.features:
