@@ -147,9 +147,9 @@ def make_table(
 
     `place` turns the number of a row into its name for messages.
     """
-    table = frames.as_table(table.select(choice.all()))
     if not table.num_rows:
         raise InputError("the table has no rows: expected at least one.")
+    table = frames.as_table(table.select(choice.all()))
     for name in choice.features:
         column = get_column(table, name)
         if frames.is_vector(column.type) or pa.types.is_floating(column.type):
