@@ -49,25 +49,24 @@ def read_delimited(source: Source, request: Request, delimiter: str | None = Non
         raise InputError("a header and no rows: add rows, or pass --no-header if this is data.")
     names = [(has_names and one.strip()) or UNNAMED.format(at) for at, one in enumerate(rows[0], 1)]
     choice = request.choose(names, has_names=has_names)
-    texts = [name for name in names if name in choice[1:] or name.lower() in ID_NAMES]
+    are_text = [name for name in names if name in choice[1:] or name.lower() in ID_NAMES]
+    texts = dict.fromkeys(are_text, pa.string())
     # A type that is given takes half the time and memory of one that pyarrow must find out.
-    given = {name: kind for name, kind in zip(names, types, strict=True) if kind == pa.float64()}
-    given |= dict.fromkeys(texts, pa.string())
+    floats = {name: kind for name, kind in zip(names, types, strict=True) if kind == pa.float64()}
     has_quotes = _has_quotes(source)
     if has_quotes:  # pyarrow accepts text after a closing quote; the csv module does not
         _refuse_faults(source, delimiter, width)
     reading = {"column_names": names, "skip_rows": records[1][0] - 1 if has_names else 0}
     # A blank line is an unlabeled row where labels are all there is.
     parsing = {"newlines_in_values": has_quotes, "ignore_empty_lines": bool(choice.features)}
-    converting = {"decimal_point": point, "include_columns": choice.all()}
-    table = None
-    while table is None:
+    converting: dict[str, Any] = {"decimal_point": point, "include_columns": choice.all()}
+    for given in (floats | texts, texts):
+        converting["column_types"] = given
         try:
-            options = converting | {"column_types": given}
-            table = _parse(source.open(), delimiter, reading, parsing, options)
+            table = _parse(source.open(), delimiter, reading, parsing, converting)
+            break
         except pa.ArrowInvalid as error:
-            if "conversion error" in str(error) and len(given) > len(texts):
-                given = dict.fromkeys(texts, pa.string())
+            if "conversion error" in str(error) and given is not texts:
                 continue
             _refuse_faults(source, delimiter, width)
             reason = " ".join(str(error).split())[:200]
