@@ -216,6 +216,20 @@ def test_the_error_on_hidden_labels_is_printed_with_its_interval(tmp_path, digit
     assert "5 folds, each fitted with about 40 labels." in text
 
 
+@pytest.mark.parametrize("marks", [("yes", ""), ("1", "0"), ("True", "False")])
+def test_audit_rows_alone_are_the_evidence(tmp_path, marks):
+    labeled = np.flatnonzero(LABELS != None)  # noqa: E711
+    drawn = np.isin(np.arange(N_ROWS), labeled[::2])
+    data = write_csv(tmp_path / "data.csv", X, drawn=np.where(drawn, *marks), digit=LABELS)
+    options = ["-o", tmp_path / "labels.csv", "--audit", "drawn", "--json"]
+    result = run(data, "--labels", "digit", *options)
+    assert result.exit_code == 0, result.stderr
+    facts = json.loads(result.stdout)["evidence"]
+    assert facts["calibration"]["sample"] == "audit"
+    assert facts["calibration"]["n_labels"] == len(labeled[::2])
+    assert facts["promise"] == "It rests on the audit rows alone, which were drawn at random."
+
+
 def test_evidence_is_part_of_the_facts(tmp_path, digits):
     options = ["-o", tmp_path / "labels.csv", "--coverage", 0.8, "--json"]
     facts = json.loads(run(digits, "--labels", "digit", *options).stdout)["evidence"]
@@ -321,6 +335,8 @@ def test_other_methods_report_no_weights(tmp_path, digits):
         (["--set", "candidates=mutul"], ["candidates=('mutul',)", "'mutual'"]),
         (["--set", "beta=1"], ["has no parameter beta"]),
         (["--folds", 1], ["--folds 1"]),
+        (["--audit", "color"], ["--audit color", "no such column"]),
+        (["--audit", "pixel0", "--method", "ccdr"], ["--audit needs --method auto"]),
         (["--folds", 0, "--permutations", 3], ["--folds of 2 or more, got 0"]),
         (["--new", "no-such-file.csv"], ["no-such-file.csv"]),
     ],
