@@ -251,7 +251,7 @@ def answer_all(tables: list[Table], fitted: Any, whole: Any, coverage: float) ->
         for name, values in columns.items():
             values += np.asarray(answers[name]).tolist()
     n_new = sum(one.n_rows for one in more)
-    given = np.append(table.is_labeled, np.zeros(n_new, dtype=bool))
+    given = np.array([one is not None for one in table.labels] + [False] * n_new)
     return {**columns, "confidence": np.array(columns["confidence"]), "given": given}
 
 

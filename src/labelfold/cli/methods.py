@@ -102,7 +102,7 @@ def check_needs(method: Method, table: Table) -> None:
     """Raise InputError for a table of one row, or without the labels that the method needs."""
     if table.n_rows < 2:
         raise InputError(f"{table.origin} has only one row: an embedding needs at least two.")
-    if method.declaration.labels == "needs" and not table.n_labeled:
+    if method.declaration.labels == "needs" and not table.class_counts:
         raise _no_labels(table, f"--method {method.declaration.name}")
 
 
@@ -250,7 +250,7 @@ def prepare(table: Table, scale: str) -> tuple[Any, Any, ColumnReport]:
 def _scale_matrix(X: NDArray[Any], scale: str) -> tuple[Any, Any, ColumnReport]:
     """Scale numbers without missing values, which need no other preparation."""
     from labelfold.tables import AutoScaler, ColumnReport
-    from labelfold.tables.column_report import ColumnEntry
+    from labelfold.tables.columns import ColumnEntry
     from labelfold.tables.scaling import SCALED
 
     scaler = AutoScaler(scale)
