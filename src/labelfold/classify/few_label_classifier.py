@@ -32,7 +32,7 @@ from labelfold.evidence import (
 )
 from labelfold.exceptions import InputError
 from labelfold.graph.adjacency import nearest_points
-from labelfold.graph.neighbor_graph import fingerprint
+from labelfold.graph.neighbor_graph import NeighborGraph, fingerprint
 from labelfold.graph.search import SEARCHES
 from labelfold.labels import PartialLabels
 from labelfold.labels.score_classifier import ScoreClassifierMixin
@@ -245,15 +245,27 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
         labels = PartialLabels.some_from_y(y, n_samples=X.shape[0])
         self._check_parameters()
         with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
-            self._kernels = RowKernels(
-                X,
-                self._choose_metric(X),
-                neighbor_search=self.neighbor_search,
-                seed=seed_from(self.random_state),
-                n_jobs=self.n_jobs,
-            )
+            self._kernels = self._make_kernels(X)
             self._fit_labels(labels, audit, progress)
         return self
+
+    def build_graph(self, X: Any) -> NeighborGraph:
+        """Return the graph that ``fit`` stores as ``graph_``, which needs no label.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        NeighborGraph
+            For :func:`labelfold.evidence.suggest_rows` before any row is labeled.
+        """
+        X = check_rows(clone(self), X, reset=True)
+        self._check_parameters()
+        with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
+            return self._make_kernels(X).graph("shared", progress)
 
     def refit(self, y: ArrayLike, audit: ArrayLike | None = None) -> Self:
         """Label the rows of the last fit from other labels, on the same graphs.
@@ -329,6 +341,15 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
                     f"candidates={self.candidates!r} must be a list of names out of "
                     f"{KERNELS}, or None for all."
                 )
+
+    def _make_kernels(self, X: Any) -> RowKernels:
+        return RowKernels(
+            X,
+            self._choose_metric(X),
+            neighbor_search=self.neighbor_search,
+            seed=seed_from(self.random_state),
+            n_jobs=self.n_jobs,
+        )
 
     def _choose_metric(self, X: Any) -> str:
         if self.metric != "auto":
