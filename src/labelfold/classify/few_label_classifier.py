@@ -294,7 +294,7 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
         for number, model in enumerate(models):
             for fold, y in enumerate(ys):
                 fitted = copy(first).set_params(**model.get_params(deep=False))
-                yield number, fold, fitted.refit(y)
+                yield number, fold, fitted.refit(y) if number or fold else fitted
 
     def _check_parameters(self) -> None:
         check_choice("metric", self.metric, METRICS)

@@ -176,7 +176,8 @@ class View:
     @classmethod
     def fit(cls, X: Any, *steps: Any, of_rows: bool = False) -> View:
         """Fit a map that consists of steps to the training rows."""
-        pipeline = make_pipeline(*map(clone, steps), "passthrough").fit(X)
+        with np.errstate(invalid="ignore"):  # PCA's shares of no variance: graphs refuse equal rows
+            pipeline = make_pipeline(*map(clone, steps), "passthrough").fit(X)
         projects = any(isinstance(step, PCA | TruncatedSVD) for step in steps)
         largest = float(np.max(np.abs(pipeline.transform(X)))) if projects else 0.0
         return cls(pipeline, of_rows, 2.0 ** (np.ceil(np.log2(largest)) - 26) if largest else 0.0)
