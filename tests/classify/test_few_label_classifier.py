@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.linalg import eigh
+from scipy.stats import ortho_group
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_blobs
 from sklearn.exceptions import ConvergenceWarning
@@ -240,6 +241,20 @@ def test_rule_that_no_graph_sees_is_learned_from_features():
     model = FewLabelClassifier().fit(X, hide_labels(y, keep=labeled))
     assert "standardized" in next(iter(model.candidates_)).name
     assert error(model, y, labeled) < 0.25
+
+
+@pytest.mark.parametrize("change", ["order", "rotation"])
+def test_order_and_rotation_change_no_label_although_neighbors_are_equally_near(change):
+    rng = np.random.default_rng(0)
+    classes = np.arange(1500) % 6
+    X = np.rint(1.6 * rng.normal(size=(6, 20))[classes] + 2 * rng.normal(size=(1500, 20)))
+    y = hide_labels(classes, keep=range(12))
+    one = FewLabelClassifier(candidates=PLAIN).fit(X, y)
+    assert error(one, classes, np.arange(12)) < 0.4
+    order = rng.permutation(1500) if change == "order" else np.arange(1500)
+    turned = X if change == "order" else X @ ortho_group.rvs(20, random_state=0)
+    other = FewLabelClassifier(candidates=PLAIN).fit(turned[order], y[order])
+    assert np.mean(other.transduction_ != one.transduction_[order]) <= 0.001
 
 
 # New rows, storage and metrics
