@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
@@ -17,6 +18,7 @@ from labelfold.exceptions import InputError
 __all__ = [
     "check_choice",
     "check_integer",
+    "check_mask",
     "check_real",
     "check_rows",
     "input_errors",
@@ -37,6 +39,17 @@ def check_integer(name: str, value: Any, *, least: int, hint: str = "") -> None:
     """
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise InputError(f"{name}={value!r} must be an integer of at least {least}{hint}.")
+
+
+def check_mask(name: str, value: Any, n_rows: int) -> NDArray[np.bool_]:
+    """Return one True or False per row."""
+    mask = np.asarray(value)
+    if mask.shape != (n_rows,) or mask.dtype != bool:
+        raise InputError(
+            f"{name} must have one True or False for each of the {n_rows} rows: it has shape "
+            f"{mask.shape} and values of type {mask.dtype}."
+        )
+    return mask
 
 
 def check_real(

@@ -10,6 +10,7 @@ __all__ = [
     "ApproximateSearchWarning",
     "DisconnectedGraphWarning",
     "FewEigenvectorsWarning",
+    "FewLabelsWarning",
     "FewNeighborsWarning",
     "GraphMismatchError",
     "HubnessWarning",
@@ -49,6 +50,10 @@ class DisconnectedGraphWarning(UserWarning):
 
 class FewNeighborsWarning(UserWarning):
     """More neighbors were asked for than there are other rows."""
+
+
+class FewLabelsWarning(UserWarning):
+    """There are too few labels for the promise asked; the message says how many it takes."""
 
 
 class FewEigenvectorsWarning(UserWarning):

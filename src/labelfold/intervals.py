@@ -34,14 +34,14 @@ def student_interval(values: Sequence[float], level: float = LEVEL) -> tuple[flo
     return mean - half, mean + half
 
 
-def wilson_interval(share: float, n: int, level: float = LEVEL) -> tuple[float, float]:
+def wilson_interval(share: float, n: float, level: float = LEVEL) -> tuple[float, float]:
     """Return Wilson's interval: every p that has the share within z standard deviations.
 
     Parameters
     ----------
     share : float
         Share of the trials, from 0 to 1.
-    n : int
+    n : float
         Number of trials.
     level : float, default=0.8
         Probability that the interval covers p.

@@ -17,7 +17,8 @@ from labelfold.classify.class_sizes import find_offsets, read_class_sizes
 from labelfold.classify.kernel_average import KernelAverage
 from labelfold.classify.row_kernels import GRAPH_KERNELS, NewRows, RowKernels
 from labelfold.datasets import make_swiss_roll
-from labelfold.exceptions import UnreachedPointsWarning
+from labelfold.evidence import calibrate
+from labelfold.exceptions import FewLabelsWarning, InputError, UnreachedPointsWarning
 from labelfold.progress import report_nothing
 
 PLAIN = ("mutual", "shared", "graph-10", "shared-20", "linear", "gaussian")
@@ -131,14 +132,30 @@ def test_weights_follow_from_priors_and_left_out_errors(fitted):
 
 
 def test_scores_are_the_weighted_scores_of_the_candidates(digits):
-    X, y = digits[0][:500], hide_labels(digits[1][:500], keep=range(40))
-    both = FewLabelClassifier(candidates=["mutual", "graph-10"]).fit(X, y)
+    X, y = digits[0][:500], digits[1][:500]
+    both = FewLabelClassifier(candidates=["mutual", "graph-10"]).fit(X, hide_labels(y, range(40)))
     weights = {one.name: one.weight for one in both.candidates_}
     assert min(weights.values()) > 0.02
     parts = {name: FewLabelClassifier(candidates=[name]).fit(X, y) for name in weights}
-    for attribute in ("decision_values_", "left_out_values_"):
+    for n_labels, attribute in ((40, "decision_values_"), (120, "left_out_values_")):
+        for model in (both, *parts.values()):
+            model.refit(hide_labels(y, range(n_labels)))
+        weights = {one.name: one.weight for one in both.candidates_}
         expected = sum(weights[name] * getattr(parts[name], attribute) for name in parts)
         np.testing.assert_allclose(getattr(both, attribute), expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", ["shared", "gaussian"])
+def test_few_left_out_scores_are_those_of_fits_without_a_tenth_of_the_labels(digits, kernel):
+    X, y = digits[0][:300], digits[1][:300]
+    model = FewLabelClassifier(candidates=[kernel]).fit(X, hide_labels(y, range(40)))
+    left_out = model.left_out_values_
+    order = np.argsort(y[:40], kind="stable")
+    for fold in range(10):
+        hidden = order[fold::10]
+        model.refit(hide_labels(y, np.setdiff1d(range(40), hidden)))
+        expected = model.decision_values_[hidden]
+        np.testing.assert_allclose(left_out[hidden], expected, atol=1e-6)
 
 
 def test_sentence_names_weights_and_left_out_labels(fitted, digits):
@@ -441,3 +458,81 @@ def test_wrong_parameters_are_refused(parameters, message):
     X = euclidean_distances(np.random.default_rng(0).normal(size=(30, 2)))
     with pytest.raises(ValueError, match=message):
         FewLabelClassifier(**parameters).fit(X, hide_labels(np.arange(30) % 2, keep=range(6)))
+
+
+# Evidence
+
+
+def test_probabilities_are_calibrated_scores_of_training_and_new_rows(digits, fitted):
+    X = digits[0]
+    expected = fitted.calibration_.distributions(fitted.decision_values_)
+    np.testing.assert_array_equal(fitted.label_distributions_, expected)
+    np.testing.assert_allclose(fitted.predict_proba(X[:20]), expected[:20], atol=1e-6)
+    scores = fitted.left_out_values_
+    expected = fitted.calibration_.distributions(scores)
+    np.testing.assert_array_equal(fitted.left_out_distributions_, expected)
+
+
+def test_evidence_is_near_the_truth_on_digits(digits, fitted):
+    X, y = digits
+    hidden = np.ones(len(y), dtype=bool)
+    hidden[fitted.labeled_rows_] = False
+    wrong = np.mean(fitted.transduction_[hidden] != y[hidden])
+    estimate = fitted.error_estimate_
+    assert estimate.low <= wrong <= estimate.high
+    assert abs(estimate.error - wrong) < 0.05
+    shares = [one["share"] for one in fitted.class_sizes_.classes]
+    assert np.abs(np.array(shares) - 0.1).max() < 0.05
+    sets = fitted.label_sets(0.9)
+    assert np.mean(sets[hidden, y[hidden]]) > 0.88
+    assert sets[hidden].sum(axis=1).mean() < 1.5
+    assert (sets[fitted.labeled_rows_].sum(axis=1) == 1).all()
+    np.testing.assert_array_equal(fitted.predict_sets(X[hidden][:50]), sets[hidden][:50])
+
+
+def test_audit_rows_alone_are_the_evidence(digits):
+    X, y = digits[0][:400], digits[1][:400]
+    partial, audit = hide_labels(y, range(60)), np.zeros(400, dtype=bool)
+    audit[[3, 17, 31, 45, 200]] = True  # the last one has no label yet
+    model = FewLabelClassifier().fit(X, partial, audit=audit)
+    everything = model.refit(partial).calibration_
+    found = model.refit(partial, audit=audit).calibration_
+    assert (everything.n_labels, everything.sample) == (60, "labels")
+    assert (found.n_labels, found.sample) == (4, "audit")
+    assert found == calibrate(model.left_out_values_[[3, 17, 31, 45]], y[[3, 17, 31, 45]], "audit")
+    assert model.error_estimate_.n_labels == 4
+    with pytest.warns(FewLabelsWarning, match="4 labels are too few"):
+        model.label_sets(0.9)
+    assert model.refit(partial, audit=np.zeros(400, dtype=bool)).calibration_.sample == "chosen"
+    with pytest.raises(InputError, match="audit must have one True or False"):
+        model.refit(partial, audit=[3, 17])
+
+
+def test_the_only_label_of_a_class_is_no_evidence():
+    X, y = make_blobs(n_samples=90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    one_each = hide_labels(y, [int(np.flatnonzero(y == k)[0]) for k in range(3)])
+    model = FewLabelClassifier().fit(X, one_each)
+    assert model.calibration_.n_labels == 0
+    assert (model.transduction_ == y).all()
+    assert model.error_estimate_.error < 0.5
+    assert "rough guess" in str(model.error_estimate_)
+    with pytest.warns(FewLabelsWarning, match="0 labels are too few"):
+        assert model.label_sets()[one_each < 0].all()
+
+
+def test_rows_that_no_label_reaches_have_the_frequencies_of_labels():
+    X = np.vstack([np.random.default_rng(k).normal(100 * k, 1, size=(20, 2)) for k in range(3)])
+    distances = KNeighborsTransformer(mode="distance", n_neighbors=12).fit_transform(X)
+    y = np.full(60, -1)
+    y[[0, 1, 20]] = 0, 0, 1
+    with pytest.warns(UnreachedPointsWarning):
+        model = FewLabelClassifier(metric="precomputed").fit(distances, y)
+    np.testing.assert_allclose(model.label_distributions_[40:], [[2 / 3, 1 / 3]] * 20)
+    np.testing.assert_allclose(model.predict_proba(distances[40:42]), [[2 / 3, 1 / 3]] * 2)
+
+
+def test_evidence_of_complete_labels_is_about_left_out_rows(digits):
+    X, y = digits[0][:150], digits[1][:150]
+    model = FewLabelClassifier().fit(X, y)
+    doubt = 1 - model.left_out_distributions_.max(axis=1).mean()
+    assert model.error_estimate_.error == pytest.approx(doubt)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from labelfold.checks import check_choice, check_rows, seed_from
+from labelfold.checks import check_choice, check_mask, check_rows, seed_from
 from labelfold.classify.class_sizes import find_offsets, read_class_sizes
 from labelfold.classify.kernel_average import KernelAverage
 from labelfold.classify.row_kernels import (
@@ -22,6 +22,13 @@ from labelfold.classify.row_kernels import (
     MOST_FEATURES,
     NewRows,
     RowKernels,
+)
+from labelfold.evidence import (
+    calibrate,
+    choose_sets,
+    estimate_class_sizes,
+    estimate_error,
+    find_threshold,
 )
 from labelfold.exceptions import InputError
 from labelfold.graph.adjacency import nearest_points
@@ -32,7 +39,6 @@ from labelfold.labels.score_classifier import ScoreClassifierMixin
 from labelfold.labels.transduction import (
     class_frequencies,
     find_unreached,
-    nearest_distributions,
     transduce,
     warn_of_unreached,
 )
@@ -128,14 +134,25 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
     transduction_ : ndarray of shape (n_samples,)
         A class for every row: the given label, or the class with the largest score.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
-        The distribution nearest to every row's scores, labeled rows too. A measure of confidence,
-        not calibrated.
+        Calibrated probabilities of the classes, from scores; of labeled rows too, whose own label
+        is part of them.
+    calibration_ : Calibration
+        How scores become probabilities, and on how many labels that was found.
+    error_estimate_ : ErrorEstimate
+        Estimated share of wrong labels among the unlabeled rows, and of each predicted class. As
+        text one sentence.
+    class_sizes_ : ClassSizes
+        Estimated share of every class among all rows.
     decision_values_ : ndarray of shape (n_samples, n_classes)
         The scores of all rows.
     class_offsets_ : ndarray of shape (n_classes,)
         What ``class_sizes`` added to the scores; zeros without.
+    labeled_rows_ : ndarray of shape (n_labeled,)
+        Numbers of the labeled rows, ascending.
     left_out_values_ : ndarray of shape (n_labeled, n_classes)
-        The scores that the other labels give each labeled row, in the order of the rows.
+        The scores that other labels give each labeled row.
+    left_out_distributions_ : ndarray of shape (n_labeled, n_classes)
+        The same, calibrated.
     candidates_ : CandidateTable
         What was considered, with its error on left-out labels and its weight. As text it is one
         sentence; ``pandas.DataFrame(model.candidates_)`` is a table.
@@ -204,7 +221,7 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: Any, y: ArrayLike, audit: ArrayLike | None = None) -> Self:
         """Label all rows.
 
         Parameters
@@ -214,6 +231,10 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
             ``metric="precomputed"``.
         y : array-like of shape (n_samples,)
             Labels; -1, None, NaN and pandas.NA are unlabeled.
+        audit : array-like of bool of shape (n_samples,), default=None
+            Rows that were drawn at random to be labeled. Probabilities, error estimate and sets
+            then rest on the labels of these rows alone. If none of them is labeled, labels count as
+            chosen, and nothing is promised. None takes all labels as drawn at random.
 
         Returns
         -------
@@ -231,16 +252,18 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
                 seed=seed_from(self.random_state),
                 n_jobs=self.n_jobs,
             )
-            self._fit_labels(labels, progress)
+            self._fit_labels(labels, audit, progress)
         return self
 
-    def refit(self, y: ArrayLike) -> Self:
+    def refit(self, y: ArrayLike, audit: ArrayLike | None = None) -> Self:
         """Label the rows of the last fit from other labels, on the same graphs.
 
         Parameters
         ----------
         y : array-like of shape (n_samples,)
             Labels; -1, None, NaN and pandas.NA are unlabeled.
+        audit : array-like of bool of shape (n_samples,), default=None
+            Rows that were drawn at random to be labeled, as for :meth:`fit`.
 
         Returns
         -------
@@ -256,7 +279,7 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
         labels = PartialLabels.some_from_y(y, n_samples=len(self.decision_values_))
         self._check_parameters()
         with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
-            self._fit_labels(labels, progress)
+            self._fit_labels(labels, audit, progress)
         return self
 
     def sharing_key(self) -> Hashable:
@@ -313,7 +336,9 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
         is_wide: bool = X.shape[1] > MOST_FEATURES
         return "cosine" if is_wide and sp.issparse(X) else "euclidean"
 
-    def _fit_labels(self, labels: PartialLabels, progress: Progress) -> None:
+    def _fit_labels(
+        self, labels: PartialLabels, audit: ArrayLike | None, progress: Progress
+    ) -> None:
         """Average the candidates for these labels and set the fitted attributes."""
         kernels = self._kernels
         names = [one for one in kernels.names if self.candidates is None or one in self.candidates]
@@ -340,16 +365,112 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
         self._average, self._groups, self._views = average, groups, kernels.views
         self.classes_ = labels.classes
         self.decision_values_ = scores
-        self.left_out_values_ = average.left_out
+        self.left_out_values_ = average.left_out + self.class_offsets_
         self.transduction_ = transduce(labels, scores)
-        self.label_distributions_ = nearest_distributions(scores)
+        self._weigh_evidence(labels, audit)
         self.candidates_ = average.table
         self.graph_ = kernels.graph("shared", progress)
         self.certificate_ = FewLabelCertificate(
             kernels.certificates(), labels.n_labeled, len(self.unreached_)
         )
 
+    def _weigh_evidence(self, labels: PartialLabels, audit: ArrayLike | None) -> None:
+        """Calibrate the scores, and set what follows from probabilities."""
+        self.labeled_rows_ = np.flatnonzero(labels.mask)
+        self._given = labels.codes[self.labeled_rows_]
+        sample, drawn = "labels", np.ones(labels.n_labeled, dtype=bool)
+        if audit is not None:
+            drawn = check_mask("audit", audit, len(labels))[self.labeled_rows_]
+            sample = "audit" if drawn.any() else "chosen"
+        # Without its only label a class is unknown, which says nothing of scores.
+        has_others = np.bincount(self._given)[self._given] > 1
+        self._trusted = np.flatnonzero(has_others & (drawn | (sample == "chosen")))
+        given, left_out = self._given[self._trusted], self.left_out_values_
+        self.calibration_ = calibrate(left_out[self._trusted], given, sample)
+        self.left_out_distributions_ = self.calibration_.distributions(left_out)
+        self.label_distributions_ = self._calibrated(self.decision_values_, self.unreached_)
+        unknown, scores = self.left_out_distributions_, left_out
+        if labels.n_labeled < len(labels):
+            unknown = self.label_distributions_[~labels.mask]
+            scores = self.decision_values_[~labels.mask]
+        n_labels = np.bincount(given, minlength=labels.n_classes)
+        self.error_estimate_ = estimate_error(
+            unknown, scores.argmax(axis=1), n_labels, labels.classes
+        )
+        self.class_sizes_ = estimate_class_sizes(
+            self.label_distributions_, labels.codes, labels.classes, len(given)
+        )
+
+    def _calibrated(self, scores: NDArray[np.float64], unreached: Any) -> NDArray[np.float64]:
+        distributions = self.calibration_.distributions(scores)
+        distributions[unreached] = self._prior
+        return distributions
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return calibrated probabilities of the classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows, in the form that ``fit`` takes.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            One row per row of X, one column per class in the order of ``classes_``.
+        """
+        return self._calibrated(*self._score_rows(X))
+
+    def label_sets(self, coverage: float = 0.9) -> NDArray[np.bool_]:
+        """Return for every row of fit a set of classes that holds the right one.
+
+        Parameters
+        ----------
+        coverage : float, default=0.9
+            Probability with which it does. Nothing proves it, as the labels that set the threshold
+            also fit the model; the guide says what was measured.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples, n_classes)
+            Whether the class is in the set. A set of one is a label to accept, a large one a row to
+            look at. The set of a labeled row is its label.
+        """
+        check_is_fitted(self)
+        sets = self._choose_sets(self.decision_values_, self.unreached_, coverage)
+        sets[self.labeled_rows_] = np.eye(len(self.classes_), dtype=bool)[self._given]
+        return sets
+
+    def predict_sets(self, X: Any, coverage: float = 0.9) -> NDArray[np.bool_]:
+        """Return for every new row a set of classes that holds the right one.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows, in the form that ``fit`` takes.
+        coverage : float, default=0.9
+            Probability with which it does, as for :meth:`label_sets`.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples, n_classes)
+            Whether the class is in the set.
+        """
+        return self._choose_sets(*self._score_rows(X), coverage)
+
+    def _choose_sets(
+        self, scores: NDArray[np.float64], unreached: Any, coverage: float
+    ) -> NDArray[np.bool_]:
+        left_out = self.left_out_distributions_[self._trusted]
+        threshold = find_threshold(left_out, self._given[self._trusted], coverage)
+        distributions = self._calibrated(scores, unreached)
+        return choose_sets(distributions, scores.argmax(axis=1), threshold)
+
     def _scores(self, X: Any) -> NDArray[np.float64]:
+        return self._score_rows(X)[0]
+
+    def _score_rows(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return scores of rows, and whether no label reaches them."""
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
         with limit_threads(self.n_jobs):
@@ -363,7 +484,7 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
                 new.view("rows"), distances, self.decision_values_
             )
             scores[rows] = own
-        return scores
+        return scores, groups < 0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,0 +1,1 @@
+"""Whether evidence holds: probabilities, error estimates, sets, sizes, suspects and suggestions."""
