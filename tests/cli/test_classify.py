@@ -26,6 +26,7 @@ from labelfold.intervals import wilson_interval
 N_ROWS, N_NEW = 300, 40
 X, NEW = PIXELS[:N_ROWS], PIXELS[N_ROWS : N_ROWS + N_NEW]
 LABELS = some_labels(N_ROWS)
+SIZES = {k: int(size) for k, size in enumerate(np.bincount(DIGITS[:N_ROWS]))}
 NEW_FRAME = pd.DataFrame(NEW, columns=NAMES)
 VARIES = np.ptp(X, axis=0) > 0  # the preparation drops pixels that are constant in the fit
 
@@ -125,6 +126,10 @@ def test_new_rows_are_those_of_predict(finished, new):
         (
             ["--set", "candidates=mutual, shared"],
             FewLabelClassifier(candidates=["mutual", "shared"]),
+        ),
+        (
+            ["--set", f"class_sizes={','.join(f'{k}:{size}' for k, size in SIZES.items())}"],
+            FewLabelClassifier(class_sizes=SIZES),
         ),
     ],
 )
@@ -333,6 +338,8 @@ def test_other_methods_report_no_weights(tmp_path, digits):
         (["--method", "auto", "--head", "knn"], ["--head needs an embedding"]),
         (["--neighbors", 5], ["--neighbors: --method auto has no", "or name another --method"]),
         (["--set", "candidates=mutul"], ["candidates=('mutul',)", "'mutual'"]),
+        (["--set", "class_sizes=0:0.5,1:many"], ["class_sizes='0:0.5,1:many'", "a mapping"]),
+        (["--set", "class_sizes=0:0.5,1:0.5"], ["class_sizes lacks [2, 3"]),
         (["--set", "beta=1"], ["has no parameter beta"]),
         (["--folds", 1], ["--folds 1"]),
         (["--audit", "color"], ["--audit color", "no such column"]),
