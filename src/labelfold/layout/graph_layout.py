@@ -18,6 +18,7 @@ from labelfold.classify import FewLabelClassifier
 from labelfold.exceptions import InputError
 from labelfold.graph import NeighborGraph
 from labelfold.graph.adjacency import with_values
+from labelfold.graph.neighbor_graph import QueryGraph
 from labelfold.labels import PartialLabels
 from labelfold.layout.affinities import DistinctPoints, agreement, to_affinities
 from labelfold.layout.descent import EARLY_STEPS, MISSING, STEPS, Descent, is_available
@@ -121,8 +122,8 @@ class GraphLayout(GraphEmbedder):
     draws its neighbors with the same total force; equal rows are one point.
 
     Descent has two parts. The first sees no labels and gives ``base_embedding_``. In the second, an
-    edge whose ends have class probabilities p and q keeps ``1 - f + f (sum_c sqrt(p_c q_c))^4`` of its
-    weight. The force f is ``label_weight`` times the accuracy on left-out labels, corrected for
+    edge whose ends have class probabilities p and q keeps ``1 - f + f (sum_c sqrt(p_c q_c))^4`` of
+    its weight. The force f is ``label_weight`` times the accuracy on left-out labels, corrected for
     chance as in Cohen's kappa and taken at the lower end of its 95 % interval: labels that say
     nothing about the rows do not change the picture. Since the first part is the same for all
     labels, a few more labels move few points.
@@ -413,9 +414,10 @@ class GraphLayout(GraphEmbedder):
 
 
 def graph_of(estimator: Any) -> NeighborGraph | None:
-    """Return the graph of a fitted estimator or of the embedder within it; None without one."""
+    """Return the graph of a fitted estimator or of the embedder within it; None without edges."""
     graph = getattr(getattr(estimator, "embedder_", estimator), "graph_", None)
-    return graph if isinstance(graph, NeighborGraph) else None
+    has_edges = isinstance(graph, NeighborGraph) and not isinstance(graph, QueryGraph)
+    return graph if has_edges else None
 
 
 def _weighted_medians(weights: sp.csr_array, values: Array) -> Array:
