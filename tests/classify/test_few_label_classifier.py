@@ -459,6 +459,18 @@ def test_audit_rows_alone_are_the_evidence(digits):
         model.refit(partial, audit=[3, 17])
 
 
+def test_the_only_label_of_a_class_is_no_evidence():
+    X, y = make_blobs(n_samples=90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    one_each = hide_labels(y, [int(np.flatnonzero(y == k)[0]) for k in range(3)])
+    model = FewLabelClassifier().fit(X, one_each)
+    assert model.calibration_.n_labels == 0
+    assert (model.transduction_ == y).all()
+    assert model.error_estimate_.error < 0.5
+    assert "rough guess" in str(model.error_estimate_)
+    with pytest.warns(FewLabelsWarning, match="0 labels are too few"):
+        assert model.label_sets()[one_each < 0].all()
+
+
 def test_rows_that_no_label_reaches_have_the_frequencies_of_labels():
     X = np.vstack([np.random.default_rng(k).normal(100 * k, 1, size=(20, 2)) for k in range(3)])
     distances = KNeighborsTransformer(mode="distance", n_neighbors=12).fit_transform(X)

@@ -80,11 +80,14 @@ def test_labels_are_those_of_the_library(finished, digits):
     result, folder = finished
     assert result.exit_code == 0, result.stderr
     rows = read_csv(folder / "labels.csv")
-    assert list(rows[0]) == ["file", "row", "label", "confidence", "given"]
+    assert list(rows[0]) == ["file", "row", "label", "confidence", "set", "given"]
     own = rows[:N_ROWS]
     assert {row["file"] for row in own} == {str(digits)}
     assert [int(row["row"]) for row in own] == list(range(1, N_ROWS + 1))
-    check_rows(own, FewLabelClassifier(random_state=0).fit(X[:, VARIES], LABELS))
+    model = FewLabelClassifier(random_state=0).fit(X[:, VARIES], LABELS)
+    check_rows(own, model)
+    sets = [[int(one) for one in row["set"].split("|")] for row in own]
+    assert sets == [np.flatnonzero(row).tolist() for row in model.label_sets(0.9)]
     for row in np.flatnonzero(LABELS != None):  # noqa: E711
         assert int(rows[row]["label"]) == DIGITS[row]
 
@@ -100,6 +103,8 @@ def test_new_rows_are_those_of_predict(finished, new):
     assert [int(row["label"]) for row in rows] == labels
     found = [float(row["confidence"]) for row in rows]
     np.testing.assert_allclose(found, model.predict_proba(NEW[:, VARIES]).max(axis=1))
+    sets = [[int(one) for one in row["set"].split("|")] for row in rows]
+    assert sets == [np.flatnonzero(row).tolist() for row in model.predict_sets(NEW[:, VARIES])]
     assert {row["given"] for row in rows} == {"False"}
     saved = labelfold.load(folder / "model.skops")
     assert saved.predict(NEW_FRAME).tolist() == labels
@@ -161,7 +166,7 @@ def test_scaling_is_part_of_the_model(tmp_path, digits, new):
 
 @pytest.mark.parametrize("seed", [0, 4])
 def test_the_error_is_that_of_a_search_over_nothing(tmp_path, digits, seed):
-    options = ["-o", tmp_path / "labels.csv", "--seed", seed, "--json"]
+    options = ["-o", tmp_path / "labels.csv", "--seed", seed, "--folds", 5, "--json"]
     result = run(digits, "--labels", "digit", *options)
     estimate = json.loads(result.stdout)["estimate"]
     cv = LabeledKFold(5, shuffle=True, random_state=seed)
@@ -192,23 +197,44 @@ def test_folds_of_different_sizes_count_by_their_labels(tmp_path, seed, expected
     assert n_wrong == expected  # the seed makes a difference
 
 
-def test_the_error_is_printed_with_its_interval(finished):
+def test_the_error_of_one_fit_is_printed_with_its_interval(finished):
     result, _ = finished
     text = " ".join(result.stdout.split())
+    model = FewLabelClassifier(random_state=0).fit(X[:, VARIES], LABELS)
+    assert f"Error: {model.error_estimate_} It holds for labels of rows that were drawn" in text
+    assert "Estimated class sizes: 0 " in text
+    assert "Sets with coverage 90%: one label in " in text
+    assert "hidden labels" not in text
+    assert "Predicted labels of 290 rows: " in text
+
+
+def test_the_error_on_hidden_labels_is_printed_with_its_interval(tmp_path, digits):
+    options = ["--method", "laplacian", "-o", tmp_path / "labels.csv"]
+    text = " ".join(run(digits, "--labels", "digit", *options).stdout.split())
     assert "Error on hidden labels: " in text
     assert " of 50 wrong), 80% interval " in text
     assert "5 folds, each fitted with about 40 labels." in text
-    assert "Predicted labels of 290 rows: " in text
+
+
+def test_evidence_is_part_of_the_facts(tmp_path, digits):
+    options = ["-o", tmp_path / "labels.csv", "--coverage", 0.8, "--json"]
+    facts = json.loads(run(digits, "--labels", "digit", *options).stdout)["evidence"]
+    model = FewLabelClassifier(random_state=0).fit(X[:, VARIES], LABELS)
+    assert facts["error"]["error"] == pytest.approx(model.error_estimate_.error)
+    assert facts["calibration"]["n_labels"] == 50
+    assert [one["label"] for one in facts["class_sizes"]["classes"]] == list(range(10))
+    assert facts["n_single"] == int((model.label_sets(0.8).sum(axis=1) == 1).sum())
 
 
 @pytest.mark.parametrize(
     ("n_each", "options", "words"),
     [
-        (1, [], ["Error: not estimated. Every class has only one label"]),
-        (5, ["--folds", 0], ["Error: not estimated"]),
+        (1, ["--folds", 2], ["from 0 left-out labels.", "this is a rough guess."]),
+        (1, ["--method", "ccdr"], ["not estimated. Every class has only one label"]),
+        (5, ["--method", "ccdr", "--folds", 0], ["Error: not estimated"]),
         (
             {0: 3, 1: 3, 7: 1},
-            [],
+            ["--folds", 5],
             [
                 "There are 3 folds because no class has more labels.",
                 "The only label of a class (7) counts as wrong",

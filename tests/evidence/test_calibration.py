@@ -41,9 +41,15 @@ def test_two_labels_leave_the_prior():
     found = calibrate(np.array([[0.8, 0.2], [0.1, 0.9]]), np.array([0, 1]))
     assert found.n_labels == 2
     assert 2 < found.sharpness < 8
-    assert found.floor == pytest.approx(0.2)
+    assert found.floor == pytest.approx(1 / 7)
     sure = found.distributions(np.array([[1.0, 0.0]]))[0, 0]
-    assert 0.75 < sure < 0.9
+    assert 0.75 < sure < 0.95
+
+
+def test_no_labels_leave_the_prior_alone():
+    found = calibrate(np.empty((0, 5)), np.empty(0, dtype=int))
+    assert found.sharpness == pytest.approx(np.e * 5**0.4, rel=0.05)
+    assert found.share == pytest.approx(0.5)
 
 
 def test_noise_makes_probabilities_equal():

@@ -378,11 +378,13 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
         """Calibrate the scores, and set what follows from probabilities."""
         self.labeled_rows_ = np.flatnonzero(labels.mask)
         self._given = labels.codes[self.labeled_rows_]
-        drawn, sample = np.ones(labels.n_labeled, dtype=bool), "labels"
+        sample, drawn = "labels", np.ones(labels.n_labeled, dtype=bool)
         if audit is not None:
             drawn = check_mask("audit", audit, len(labels))[self.labeled_rows_]
             sample = "audit" if drawn.any() else "chosen"
-        self._trusted = np.flatnonzero(drawn if drawn.any() else ~drawn)
+        # Without its only label a class is unknown, which says nothing of scores.
+        has_others = np.bincount(self._given)[self._given] > 1
+        self._trusted = np.flatnonzero(has_others & (drawn | (sample == "chosen")))
         given, left_out = self._given[self._trusted], self.left_out_values_
         self.calibration_ = calibrate(left_out[self._trusted], given, sample)
         self.left_out_distributions_ = self.calibration_.distributions(left_out)

@@ -29,7 +29,7 @@ from labelfold.cli.options import (
     command,
 )
 from labelfold.cli.output import STANDARD_STREAM, Results, map_display
-from labelfold.cli.reports import counted
+from labelfold.cli.reports import FIXED, MOST_CLASSES, counted, listed
 from labelfold.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -76,16 +76,25 @@ def classify(
         ),
     ] = None,
     options: MethodOptions,
+    coverage: Annotated[
+        float,
+        typer.Option(
+            "--coverage",
+            metavar="SHARE",
+            help="Share of the rows whose set of labels is to hold the right one (method auto).",
+        ),
+    ] = 0.9,
     folds: Annotated[
-        int,
+        int | None,
         typer.Option(
             "--folds",
             metavar="N",
             min=0,
             help="Folds in which labels are hidden to estimate the error, one fit each; 0 for no "
-            "estimate.",
+            "estimate. The default is 5; none for auto, which estimates the error from one fit.",
+            show_default=False,
         ),
-    ] = 5,
+    ] = None,
     permutations: Annotated[
         int,
         typer.Option(
@@ -104,13 +113,14 @@ def classify(
     Columns may hold numbers, categories, dates, text and vectors, and cells may be empty. The
     default method, auto, has nothing to tune: it averages graphs of neighbors and features by how
     well they predict left-out labels. laplacian takes one graph; the others compute an embedding
-    and fit a simple classifier, the --head, on it. The error is estimated by hiding labels, fold by
-    fold, and counting how often the prediction for them is wrong.
+    and fit a simple classifier, the --head, on it. The error is estimated from labels that are left
+    out, and by the methods other than auto by hiding labels, fold by fold.
 
     The result has one line per row: its name (id) or number (row, starting at 1); its label, given
-    or predicted; the confidence, which is the probability of that label (not calibrated); and
-    whether the label was given. A low confidence in a given label is a reason to check it. With
-    --new, a first column names the file.
+    or predicted; the confidence, which is the probability that the label is right (calibrated by
+    auto only); and whether the label was given. auto adds the set of labels that holds the right
+    one with the --coverage asked: one label to accept, or several to look at. With --new, a first
+    column names the file.
 
     For example:
 
@@ -140,6 +150,8 @@ def classify(
         begin = time.perf_counter()
         X, preparation, prepared = prepare(table, options.scale)
         model = classification.make_classifier(estimator, chosen, options, head or HEADS[0], X, y)
+        if folds is None:
+            folds = 0 if hasattr(model, "label_sets") else 5
         with show_progress(int(console.shows_progress)) as progress:
             fitted, estimate = classification.fit_and_estimate(
                 model, X, y, folds=folds, seed=options.seed, progress=progress
@@ -152,7 +164,7 @@ def classify(
                     model, X, y, estimate["n_folds"], permutations, options.seed
                 )
         whole = make_pipeline(preparation, fitted)
-        rows, answers = identify_rows(tables), answer_all(tables, fitted, whole)
+        rows, answers = identify_rows(tables), answer_all(tables, fitted, whole, coverage)
         have_names = all(one.ids is not None for one in tables)
         shown = {key: rows[key] for key in rows if not (have_names and key == "row")}
         results.write_table({**shown, **answers})
@@ -171,6 +183,7 @@ def classify(
         "n_components": fitted.embedding_.shape[1] if embeds else None,
         **reports.estimator_facts(getattr(fitted, "embedder_", fitted)),
         "candidates": candidate_facts(fitted),
+        "evidence": evidence_facts(fitted, coverage, answers),
         "estimate": estimate,
         "permutations": baseline,
         "predicted": prediction_facts(answers),
@@ -180,7 +193,7 @@ def classify(
 
 
 def check_options(
-    method: str, *, embeds: bool, head: str | None, permutations: int, folds: int
+    method: str, *, embeds: bool, head: str | None, permutations: int, folds: int | None
 ) -> None:
     """Raise InputError for options that contradict each other."""
     for option, value in (("--head", head), ("--permutations", permutations)):
@@ -189,7 +202,7 @@ def check_options(
                 f"{option} needs an embedding, and --method {method} computes none: leave it out."
             )
     check_option("--head", head or HEADS[0], HEADS)
-    if permutations and folds < 2:
+    if permutations and folds is not None and folds < 2:
         raise InputError(f"--permutations needs --folds of 2 or more, got {folds}.")
     if folds == 1:
         raise InputError("--folds 1 would hide all labels at once: use 2 or more, or 0 for none.")
@@ -216,26 +229,30 @@ def identify_rows(tables: list[Table]) -> dict[str, list[Any]]:
     return columns
 
 
-def answer_all(tables: list[Table], fitted: Any, whole: Any) -> dict[str, Any]:
-    """Return label, confidence and whether the label was given, for rows of the fit and new rows.
+def answer_all(tables: list[Table], fitted: Any, whole: Any, coverage: float) -> dict[str, Any]:
+    """Return label, confidence and more of all rows, those of the fit and new ones.
 
     `whole` is the fitted classifier behind its preparation.
     """
     import numpy as np
 
-    from labelfold.cli.transform import answer, confidences
+    from labelfold.cli.transform import answer, confidences, name_sets
 
     table, *more = tables
     predicted = fitted.transduction_
-    label = predicted.tolist()
-    confidence = confidences(fitted.label_distributions_, fitted.classes_, predicted)
-    given = table.is_labeled
+    columns = {
+        "label": predicted.tolist(),
+        "confidence": confidences(fitted.label_distributions_, fitted.classes_, predicted).tolist(),
+    }
+    if hasattr(fitted, "label_sets"):
+        columns["set"] = name_sets(fitted.label_sets(coverage), fitted.classes_)
     for new in more:
-        answers = answer(whole, new)
-        label += answers["label"].tolist()
-        confidence = np.concatenate([confidence, answers["confidence"]])
-        given = np.append(given, np.zeros(new.n_rows, dtype=bool))
-    return {"label": label, "confidence": confidence, "given": given}
+        answers = answer(whole, new, coverage=coverage)
+        for name, values in columns.items():
+            values += np.asarray(answers[name]).tolist()
+    n_new = sum(one.n_rows for one in more)
+    given = np.append(table.is_labeled, np.zeros(n_new, dtype=bool))
+    return {**columns, "confidence": np.array(columns["confidence"]), "given": given}
 
 
 def as_display(
@@ -285,6 +302,23 @@ def candidate_facts(fitted: Any) -> dict[str, Any] | None:
     }
 
 
+def evidence_facts(fitted: Any, coverage: float, answers: dict[str, Any]) -> dict[str, Any] | None:
+    """What a classifier with calibrated probabilities says of itself; None for others."""
+    if "set" not in answers:
+        return None
+    alone = [str(label) == one for label, one in zip(answers["label"], answers["set"], strict=True)]
+    return {
+        "error": asdict(fitted.error_estimate_),
+        "calibration": asdict(fitted.calibration_),
+        "promise": fitted.calibration_.promise,
+        "class_sizes": asdict(fitted.class_sizes_),
+        "coverage": coverage,
+        "n_sets": len(alone),
+        "n_single": sum(alone),
+        "text": str(fitted.error_estimate_),
+    }
+
+
 def prediction_facts(answers: dict[str, Any]) -> dict[str, Any]:
     """Counts and confidences of the predicted labels."""
     import numpy as np
@@ -314,7 +348,9 @@ def describe(facts: dict[str, Any], *, show_columns: bool = False) -> str:
             f"Mean confidence {predicted['mean_confidence']:.2f}; below {LOW} in "
             f"{counted(predicted['n_low_confidence'], 'row')}.",
         ]
-    answer.append(describe_estimate(facts["estimate"]))
+    answer += describe_evidence(facts["evidence"])
+    if facts["evidence"] is None or facts["estimate"]["error"] is not None:
+        answer.append(describe_estimate(facts["estimate"]))
     if facts["permutations"] is not None:
         answer.append(f"Labels shuffled: {facts['permutations']['text']}")
     kind = "" if n is None else f", {counted(n, 'coordinate')} per row, {facts['head']} head"
@@ -334,6 +370,19 @@ def describe(facts: dict[str, Any], *, show_columns: bool = False) -> str:
 def describe_candidates(facts: dict[str, Any] | None) -> list[str]:
     """The weights of an average as a line, if there is one."""
     return [] if facts is None else [f"Candidates by weight: {facts['text']}"]
+
+
+def describe_evidence(facts: dict[str, Any] | None) -> list[str]:
+    """The estimated error, class sizes and label sets as lines, if there are any."""
+    if facts is None:
+        return []
+    sizes = [f"{one['label']}{FIXED}{one['share']:.1%}" for one in facts["class_sizes"]["classes"]]
+    return [
+        f"Error: {facts['text']} {facts['promise']}",
+        f"Estimated class sizes: {listed(sizes, MOST_CLASSES)}.",
+        f"Sets with coverage {facts['coverage']:.0%}: one label in "
+        f"{facts['n_single']:,} of {counted(facts['n_sets'], 'row')}, several in the others.",
+    ]
 
 
 def describe_estimate(facts: dict[str, Any]) -> str:

@@ -122,8 +122,13 @@ def open_model(path: Path, *, std: bool) -> tuple[Any, list[str] | None]:
     return estimator, names
 
 
-def answer(estimator: Any, table: Table, *, std: bool = False) -> dict[str, Any]:
-    """Return "x" and "std" from an embedder, "label" and "confidence" from a classifier."""
+def answer(
+    estimator: Any, table: Table, *, std: bool = False, coverage: float | None = None
+) -> dict[str, Any]:
+    """Return "x" and "std" from an embedder, "label" and "confidence" from a classifier.
+
+    With a coverage also "set", if the classifier has sets of labels.
+    """
     import numpy as np
 
     X = features_for(estimator, table)
@@ -146,7 +151,20 @@ def answer(estimator: Any, table: Table, *, std: bool = False) -> dict[str, Any]
                 columns["confidence"] = confidences(
                     distributions, estimator.classes_, columns["label"]
                 )
+            if coverage is not None and hasattr(last_step(estimator), "predict_sets"):
+                # A pipeline passes only the methods of scikit-learn on.
+                before = X if last_step(estimator) is estimator else estimator[:-1].transform(X)
+                sets = last_step(estimator).predict_sets(before, coverage)
+                columns["set"] = name_sets(sets, estimator.classes_)
     return columns
+
+
+def name_sets(sets: NDArray[np.bool_], classes: ArrayLike) -> list[str]:
+    """Return the classes of each set as text, such as "cat|dog"."""
+    import numpy as np
+
+    names = [str(one) for one in np.asarray(classes).tolist()]
+    return ["|".join(names[k] for k in np.flatnonzero(row)) for row in sets]
 
 
 def confidences(

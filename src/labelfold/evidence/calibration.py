@@ -7,7 +7,7 @@ With s the scores of a row, bounded to [0, 1], and C classes,
 where nearest(s) is the distribution nearest to s. The sharpness b and the share are the means of
 their posterior, given scores of labeled rows from which the row's own label was left out. A prior
 carries it while labels are few: log b is normal around log(e C^0.4) with variance 1/3, the share is
-uniform, and eps = 1 / (2 m + 1) for m labels. The prior's center is where b lies on data with many
+uniform, and eps = 1 / (2 m + 3) for m labels. The prior's center is where b lies on data with many
 labels: more classes need a sharper softmax.
 """
 
@@ -114,7 +114,7 @@ def calibrate(left_out: Array, codes: NDArray[np.integer], sample: str = "labels
     """
     (n, n_classes), s = left_out.shape, _bound(left_out)
     own = np.arange(n), codes
-    floor = 0.5 / (n + 0.5)
+    floor = 1 / (2 * n + 3)
     nearest = nearest_distributions(s)[own]
     sharp = np.array([softmax(b * s, axis=1)[own] for b in SHARPNESSES])
     mixed = (1 - SHARES)[:, None, None] * sharp + SHARES[:, None, None] * nearest

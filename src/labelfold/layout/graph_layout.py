@@ -54,6 +54,7 @@ MOST_COMPARED = 20_000  # rows whose neighbors in the picture are counted
         produces="embedding",
         only_in_fit=("classifier_", "base_embedding_"),
         examples=({}, {"n_components": 3, "label_weight": 0.5}) if is_available() else (),
+        quick=False,  # to look at: comparisons of coordinates take it if it is named
         agreement=1e-2,
         rotates=False,
         reorders=False,
