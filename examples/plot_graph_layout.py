@@ -2,9 +2,9 @@
 A picture of the digits, with and without labels
 ================================================
 
-:class:`~labelfold.GraphLayout` places rows so that neighbors lie together and groups apart. Labels
-weaken edges between classes, but only as far as they predict left-out labels: the certificate says
-what they added, and permuted labels add nothing.
+:class:`~labelfold.GraphLayout` places rows so that neighbors lie together and groups
+apart. Labels weaken edges between classes, but only as far as they predict left-out
+labels: the certificate says what they added, and permuted labels add nothing.
 """
 
 import matplotlib.pyplot as plt
@@ -20,8 +20,8 @@ layout = GraphLayout().fit(X, y_partial)
 print(layout.certificate_)
 
 # %%
-# The picture without the labels' force is kept, to put both side by side. Grey points have no
-# label; rings mark the fifty that do.
+# The picture without the labels' force is kept, to put both side by side. Gray points
+# have no label; rings mark the fifty that do.
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 5), layout="constrained")
 for ax, coordinates, title in (
