@@ -138,14 +138,32 @@ def frequencies(labels: NDArray[Any], classes: NDArray[Any]) -> Array:
 
 
 def read(paths: Sequence[Path]) -> list[dict[str, Any]]:
-    """Return all lines; a file of one JSON array is read too."""
+    """Return all lines of files; those of `pack` end with .json."""
     found: list[dict[str, Any]] = []
     for path in paths:
-        if path.exists():
-            text = path.read_text(encoding="utf-8")
-            packed = text.startswith("[")
-            found += json.loads(text) if packed else [json.loads(one) for one in text.splitlines()]
+        if path.suffix == ".json":
+            for cell in json.loads(path.read_text(encoding="utf-8")):
+                names, columns = zip(*cell["draws"].items(), strict=True)
+                own = {"set": cell["set"], "per_class": cell["per_class"]}
+                for draw in zip(*columns, strict=True):
+                    found.append(own | dict(zip(names, draw, strict=True)))
+        elif path.exists():
+            found += map(json.loads, path.read_text(encoding="utf-8").splitlines())
     return found
+
+
+def pack(lines: Sequence[dict[str, Any]]) -> str:
+    """Return results in a small form: the figures of all draws by set and number of labels."""
+    cells: dict[tuple[str, int], dict[str, list[float]]] = {}
+    for line in sorted(lines, key=lambda one: one["seed"]):
+        draws = cells.setdefault((line["set"], line["per_class"]), {})
+        for name in line.keys() - {"set", "per_class"}:
+            draws.setdefault(name, []).append(round(line[name], 4))
+    packed = [
+        json.dumps({"set": name, "per_class": per_class, "draws": dict(sorted(draws.items()))})
+        for (name, per_class), draws in cells.items()
+    ]
+    return "[" + ",\n".join(packed) + "]\n"
 
 
 def report(lines: Sequence[dict[str, Any]]) -> str:
@@ -221,8 +239,8 @@ def table_of_sizes(lines: Sequence[dict[str, Any]]) -> str:
     for title, names in (("as they are", SETS), ("5:1", THIN)):
         some = [one for one in lines if one["set"] in names]
         for who in ("probabilities", "predictions", "labels") if some else ():
-            cells = row("", some, lambda one, k=f"sizes by {who}": 100 * one[k])
-            text += f"\n| {title} | {who} {cells.removeprefix('| ')}"
+            cells = row(who, some, lambda one, k=f"sizes by {who}": 100 * one[k])
+            text += f"\n| {title} {cells}"
     return text + "\n"
 
 
@@ -265,8 +283,7 @@ def main() -> None:
     if arguments.out:
         arguments.out.write_text(text, encoding="utf-8")
     if arguments.keep:
-        rows = ",\n".join(json.dumps(one) for one in lines)
-        arguments.keep.write_text(f"[{rows}]\n", encoding="utf-8")
+        arguments.keep.write_text(pack(lines), encoding="utf-8")
 
 
 if __name__ == "__main__":
