@@ -250,14 +250,18 @@ def test_a_new_row_is_at_the_weighted_median_of_its_neighbors(layout):
     new = DIGITS[:20] + 0.3
     distances = plain.graph_.distances_to(new)
     weights = plain.graph_.weigh(distances, relative=True).toarray()
-    expected = np.empty((20, 2))
-    for row, of_row in enumerate(weights):
-        near = np.flatnonzero(of_row)
+
+    def median(of_row):
+        near, point = np.flatnonzero(of_row), np.empty(2)
         for column in range(2):
             order = near[np.argsort(plain.embedding_[near, column], kind="stable")]
             reached = np.cumsum(of_row[order]) >= of_row[near].sum() / 2
-            expected[row, column] = plain.embedding_[order[np.argmax(reached)], column]
-    np.testing.assert_allclose(plain.transform(new), expected)
+            point[column] = plain.embedding_[order[np.argmax(reached)], column]
+        return point
+
+    for of_row, found in zip(weights, plain.transform(new), strict=True):
+        away = np.sum((plain.embedding_ - median(of_row)) ** 2, axis=1)
+        np.testing.assert_allclose(found, median(of_row / (1 + away)))
 
 
 def test_new_rows_come_to_their_classes():
