@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         extend,
         graph,
         labels,
+        layout,
         plotting,
         semidefinite,
         solvers,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from labelfold.evaluate import LabeledKFold, TransductiveSearchCV, draw_labeled
     from labelfold.graph import IntrinsicDimension, NeighborGraph
     from labelfold.labels import PartialLabels, hide_labels
+    from labelfold.layout import GraphLayout
     from labelfold.persistence import load, save
     from labelfold.plotting import EmbeddingDisplay
     from labelfold.semidefinite import (
@@ -51,6 +53,7 @@ __all__ = [
     "EmbeddingDisplay",
     "FewLabelClassifier",
     "FurthestNeighborUnfolding",
+    "GraphLayout",
     "IntrinsicDimension",
     "IsometricSeparationMap",
     "LabeledKFold",
@@ -77,6 +80,7 @@ __all__ = [
     "graph",
     "hide_labels",
     "labels",
+    "layout",
     "load",
     "plotting",
     "save",
@@ -97,6 +101,7 @@ _HOMES = {
     "evaluate": ("LabeledKFold", "TransductiveSearchCV", "draw_labeled"),
     "graph": ("IntrinsicDimension", "NeighborGraph"),
     "labels": ("PartialLabels", "hide_labels"),
+    "layout": ("GraphLayout",),
     "persistence": ("load", "save"),
     "plotting": ("EmbeddingDisplay",),
     "semidefinite": (

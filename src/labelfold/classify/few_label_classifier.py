@@ -480,6 +480,24 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
         """
         return self._choose_sets(*self._score_rows(X), coverage)
 
+    def distances_to(self, X: Any) -> sp.csr_array:
+        """Return distances of rows to their neighbors among the rows of fit, in ``graph_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_new, n_features)
+            Rows, in the form that ``fit`` takes.
+
+        Returns
+        -------
+        csr_array of shape (n_new, n_samples)
+            Ten neighbors per row, or all if there are fewer.
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X, reset=False)
+        with limit_threads(self.n_jobs):
+            return NewRows(self._views, X).distances(GRAPH_KERNELS["shared"], self.graph_)
+
     def _choose_sets(
         self, scores: NDArray[np.float64], unreached: Any, coverage: float
     ) -> NDArray[np.bool_]:

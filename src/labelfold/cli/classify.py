@@ -295,14 +295,18 @@ def answer_all(tables: list[Table], fitted: Any, whole: Any, coverage: float) ->
 def as_display(
     fitted: Any, X: Any, y: Any, more: list[Table], whole: Any, answers: dict[str, Any]
 ) -> EmbeddingDisplay:
-    """Return the map, ready to be drawn; CCDR computes it if the classifier has no embedding."""
+    """Return the map, ready to be drawn: a layout of the rows, or if there is none, by CCDR."""
     import numpy as np
 
     from labelfold import CCDR
     from labelfold.cli.transform import features_for
     from labelfold.labels import PartialLabels
+    from labelfold.plotting.map_inputs import lay_out
 
-    embedder = getattr(fitted, "embedder_", None) or CCDR(random_state=0).fit(X, y)
+    embedder = lay_out(fitted)
+    if embedder is None:
+        embedder = getattr(fitted, "embedder_", None)
+        embedder = embedder or CCDR(2 * len(fitted.classes_), random_state=0).fit(X, y)
     embedding, is_new = embedder.embedding_, None
     labels = PartialLabels.from_y(y)
     for new in more:

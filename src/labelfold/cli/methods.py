@@ -236,11 +236,12 @@ def read_value(text: str, declared: str, option: str) -> Any:
 
 def _read_sizes(text: str) -> dict[Any, float]:
     """Return the sizes of "name:size,name:size", with names read as labels of a file are."""
-    from labelfold.tables.frames import import_pyarrow
+    import pyarrow as pa
+
     from labelfold.tables.table import read_labels
 
     names, _, sizes = zip(*(part.rpartition(":") for part in text.split(",")), strict=True)
-    classes = read_labels(import_pyarrow().array(names)).tolist()
+    classes = read_labels(pa.array(names)).tolist()
     return dict(zip(classes, map(float, sizes), strict=True))
 
 
