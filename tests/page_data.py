@@ -16,7 +16,7 @@ def unpack(block):
     header = json.loads(block[4:end])
     arrays = header.pop("arrays")
     for name, (dtype, start, size) in arrays.items():
-        header[name] = np.frombuffer(block, np.dtype(dtype).newbyteorder("<"), size, start)
+        header[name] = np.frombuffer(block, np.dtype(dtype).newbyteorder("<"), size, end + start)
     return header
 
 

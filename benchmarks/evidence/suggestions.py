@@ -8,8 +8,9 @@ A run has four fifths of the rows of a set, drawn at random, and its own goal: t
 classifier with 10 random labels per class, or with 200 (`--goal 200`), over 20 draws from these
 rows. Every rule first chooses one row per class on average, and at least 5, without any label, and
 then batches of 5; after each batch the classifier is fitted again. The labels needed are those at
-which the error, interpolated between batches, first reaches the goal, and twice the goal's labels
-where that never happens. `run` continues where an earlier one ended.
+which the error, interpolated between batches, reaches the goal and keeps it with the next batch
+(few labels reach it by chance now and then), and twice the goal's where that never happens. `run`
+continues where an earlier one ended.
 """
 
 from __future__ import annotations
@@ -181,11 +182,13 @@ def run(
 def simulate(
     session: Session, rule: Rule, n_classes: int, n_goal: int, aim: float
 ) -> tuple[list[int], list[float]]:
-    """Label rows until the error reaches the aim, and return numbers of labels and errors."""
+    """Label rows until two errors reach the aim, and return numbers of labels and errors."""
     session.labeled = []
     labeled = list(rule(session, max(BATCH, n_classes)))
     counts, errors = [len(labeled)], [session.fit(labeled)]
-    while errors[-1] > aim and counts[-1] < 2 * n_goal:
+    while max(errors[-2:]) > aim or len(errors) == 1:
+        if counts[-1] >= 2 * n_goal:
+            break
         labeled += rule(session, BATCH)
         counts.append(len(labeled))
         errors.append(session.fit(labeled))
@@ -193,14 +196,16 @@ def simulate(
 
 
 def needed(counts: Sequence[int], errors: Sequence[float], aim: float) -> float:
-    """Return the number of labels at which the error reaches the aim.
+    """Return the number of labels at which the error reaches the aim, as the last two do.
 
-    >>> needed([5, 10], [0.3, 0.1], 0.2), needed([5], [0.1], 0.2), needed([5, 10], [0.3, 0.3], 0.2)
-    (7.5, 5.0, 10.0)
+    >>> needed([5, 10, 15], [0.3, 0.1, 0.1], 0.2), needed([5, 10], [0.1, 0.1], 0.2)
+    (7.5, 5.0)
     """
-    if len(counts) == 1 or errors[-1] > aim:
+    if max(errors[-2:]) > aim:
         return float(counts[-1])
-    return float(np.interp(-aim, [-errors[-2], -errors[-1]], counts[-2:]))
+    if len(counts) == 2:
+        return float(counts[0])
+    return float(np.interp(-aim, [-errors[-3], -errors[-2]], counts[-3:-1]))
 
 
 def report(lines: Sequence[dict[str, Any]]) -> str:

@@ -67,7 +67,7 @@ def moves(before: Array, after: Array) -> Array:
 
 
 def share_in_empty_space(old: Array, new: Array) -> float:
-    """Return the share of new points farther from the nearest old than 99 % of the old are."""
+    """Return the share of new rows farther from the nearest old row than 99 % of the old are."""
     search = NearestNeighbors(n_neighbors=1, algorithm="kd_tree").fit(old)
     reach = np.quantile(search.kneighbors()[0], 0.99)
     return float(np.mean(search.kneighbors(new)[0] > reach))

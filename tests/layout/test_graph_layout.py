@@ -151,14 +151,14 @@ def test_force_is_chance_corrected_accuracy_on_left_out_labels(layout):
 
 
 def test_one_label_per_class_cannot_be_left_out():
-    one_each = [np.flatnonzero(CLASSES == value)[0] for value in range(10)]
+    one_each = [np.flatnonzero(value == CLASSES)[0] for value in range(10)]
     model = FewLabelClassifier().fit(DIGITS, hide_labels(CLASSES, keep=one_each))
     assert signal_of_labels(model) == 0
 
 
 def test_labels_add_no_more_to_predicted_than_to_true_classes():
     """The head may be wrong; its own classes must not look purer than the true ones became."""
-    labeled = np.concatenate([np.flatnonzero(CLASSES == value)[:2] for value in range(10)])
+    labeled = np.concatenate([np.flatnonzero(value == CLASSES)[:2] for value in range(10)])
     layout = GraphLayout().fit(DIGITS, hide_labels(CLASSES, keep=labeled))
     named = layout.classifier_.label_distributions_.argmax(axis=1)
     added = [
@@ -170,7 +170,7 @@ def test_labels_add_no_more_to_predicted_than_to_true_classes():
 
 def test_the_force_separates_classes_that_the_graph_mixes():
     rng = np.random.default_rng(0)
-    X = np.vstack([rng.normal(size=(200, 3)), rng.normal(size=(200, 3)) + [2.5, 0, 0]])
+    X = np.vstack([rng.normal(size=(200, 3)), rng.normal([2.5, 0, 0], size=(200, 3))])
     y = np.repeat([0, 1], 200)
     layout = GraphLayout().fit(X, hide_labels(y, keep=np.arange(0, 400, 5)))
     effect = layout.certificate_.label_effect
@@ -250,14 +250,18 @@ def test_a_new_row_is_at_the_weighted_median_of_its_neighbors(layout):
     new = DIGITS[:20] + 0.3
     distances = plain.graph_.distances_to(new)
     weights = plain.graph_.weigh(distances, relative=True).toarray()
-    expected = np.empty((20, 2))
-    for row, of_row in enumerate(weights):
-        near = np.flatnonzero(of_row)
+
+    def median(of_row):
+        near, point = np.flatnonzero(of_row), np.empty(2)
         for column in range(2):
             order = near[np.argsort(plain.embedding_[near, column], kind="stable")]
             reached = np.cumsum(of_row[order]) >= of_row[near].sum() / 2
-            expected[row, column] = plain.embedding_[order[np.argmax(reached)], column]
-    np.testing.assert_allclose(plain.transform(new), expected)
+            point[column] = plain.embedding_[order[np.argmax(reached)], column]
+        return point
+
+    for of_row, found in zip(weights, plain.transform(new), strict=True):
+        away = np.sum((plain.embedding_ - median(of_row)) ** 2, axis=1)
+        np.testing.assert_allclose(found, median(of_row / (1 + away)))
 
 
 def test_new_rows_come_to_their_classes():

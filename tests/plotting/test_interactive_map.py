@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import json
 import subprocess
 import sys
 from decimal import Decimal
@@ -123,14 +124,10 @@ def test_a_block_of_bytes_is_read_back():
     assert (data["text"], data["n"]) == ("ü\N{LEMON}?", 3)
     for name, array in arrays.items():
         np.testing.assert_array_equal(data[name], array.ravel())
-    for _, start, _ in data_arrays(block).values():
-        assert start % 8 == 0
-
-
-def data_arrays(block):
-    import json
-
-    return json.loads(block[4 : 4 + int.from_bytes(block[:4], "little")])["arrays"]
+    end = 4 + int.from_bytes(block[:4], "little")
+    places = json.loads(block[4:end])["arrays"]
+    assert [(end + start) % 8 for _, start, _ in places.values()] == [0] * 4
+    assert [dtype for dtype, _, _ in places.values()] == ["uint8", "int16", "float32", "int32"]
 
 
 def test_points_have_their_labels_predictions_and_kinds(display):

@@ -188,8 +188,9 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
     graph are joined by bridges. Past 2,000 labels candidates are compared on 2,000 of them, and
     Gaussian kernels have 1,000 landmarks.
 
-    Time is linear in the number of rows past the neighbor search. Memory is about 6 kB per row:
-    four graphs, 60 eigenvectors each, and two or three views of up to 100 columns, all of float64.
+    Time is linear in the number of rows past the neighbor search. Memory is about 12 kB per row
+    beside the rows themselves, measured on 60,000 rows of 100 columns: four graphs, 60
+    eigenvectors each, three views of the rows, and work space of a fifth of it.
 
     Examples
     --------
@@ -329,7 +330,7 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
         for number, model in enumerate(models):
             for fold, y in enumerate(ys):
                 fitted = copy(first).set_params(**model.get_params(deep=False))
-                yield number, fold, fitted.refit(y)
+                yield number, fold, fitted.refit(y) if number or fold else fitted
 
     def _check_parameters(self) -> None:
         check_choice("metric", self.metric, METRICS)

@@ -18,6 +18,7 @@ from labelfold.classify import FewLabelClassifier
 from labelfold.exceptions import InputError
 from labelfold.graph import NeighborGraph
 from labelfold.graph.adjacency import with_values
+from labelfold.graph.neighbor_graph import QueryGraph
 from labelfold.labels import PartialLabels
 from labelfold.layout.affinities import DistinctPoints, agreement, to_affinities
 from labelfold.layout.descent import EARLY_STEPS, MISSING, STEPS, Descent, is_available
@@ -53,6 +54,7 @@ MOST_COMPARED = 20_000  # rows whose neighbors in the picture are counted
         produces="embedding",
         only_in_fit=("classifier_", "base_embedding_"),
         examples=({}, {"n_components": 3, "label_weight": 0.5}) if is_available() else (),
+        quick=False,  # to look at: comparisons of coordinates take it if it is named
         agreement=1e-2,
         rotates=False,
         reorders=False,
@@ -121,14 +123,15 @@ class GraphLayout(GraphEmbedder):
     draws its neighbors with the same total force; equal rows are one point.
 
     Descent has two parts. The first sees no labels and gives ``base_embedding_``. In the second, an
-    edge whose ends have class probabilities p and q keeps ``1 - f + f (sum_c sqrt(p_c q_c))^4`` of its
-    weight. The force f is ``label_weight`` times the accuracy on left-out labels, corrected for
+    edge whose ends have class probabilities p and q keeps ``1 - f + f (sum_c sqrt(p_c q_c))^4`` of
+    its weight. The force f is ``label_weight`` times the accuracy on left-out labels, corrected for
     chance as in Cohen's kappa and taken at the lower end of its 95 % interval: labels that say
     nothing about the rows do not change the picture. Since the first part is the same for all
     labels, a few more labels move few points.
 
-    New rows are placed at the median of their neighbors in every coordinate, weighted by the
-    edges and by the agreement of classes.
+    New rows are placed at the median m of their neighbors in every coordinate, weighted by the
+    edges and by the agreement of classes; then at the median with these weights over
+    1 + |y - m|^2, as m may lie between two groups.
 
     Distances between groups, and their sizes, mean little in such a picture. Time is linear in the
     number of rows past the neighbor search. Of more than 400,000 rows a coarse graph is laid out
@@ -257,7 +260,8 @@ class GraphLayout(GraphEmbedder):
         Returns
         -------
         coordinates : ndarray of shape (n_new, n_components)
-            Medians of the neighbors' coordinates, by weight and agreement of classes.
+            Medians of the neighbors' coordinates, by weight, agreement of classes, and closeness
+            to the median by weight and agreement alone.
         """
         check_is_fitted(self)
         weights = self.graph_.weigh(distances, relative=True)
@@ -265,7 +269,12 @@ class GraphLayout(GraphEmbedder):
             sums = np.asarray(weights.sum(axis=1))
             of_new = np.asarray(weights @ self._distributions) / sums[:, None]
             weights = self._weaken(weights, of_new, self._distributions)
-        return _weighted_medians(weights, self.embedding_)
+        # The median of neighbors in two groups may lie between them; the second lies in one.
+        median = _weighted_medians(weights, self.embedding_)
+        counts = np.diff(weights.indptr)
+        away = self.embedding_[weights.indices] - np.repeat(median, counts, axis=0)
+        near = weights.data / (1 + np.sum(away**2, axis=1))
+        return _weighted_medians(with_values(weights, near), self.embedding_)
 
     def _check_parameters(self, labels: PartialLabels) -> None:
         super()._check_parameters(labels)
@@ -413,9 +422,10 @@ class GraphLayout(GraphEmbedder):
 
 
 def graph_of(estimator: Any) -> NeighborGraph | None:
-    """Return the graph of a fitted estimator or of the embedder within it; None without one."""
+    """Return the graph of a fitted estimator or of the embedder within it; None without edges."""
     graph = getattr(getattr(estimator, "embedder_", estimator), "graph_", None)
-    return graph if isinstance(graph, NeighborGraph) else None
+    has_edges = isinstance(graph, NeighborGraph) and not isinstance(graph, QueryGraph)
+    return graph if has_edges else None
 
 
 def _weighted_medians(weights: sp.csr_array, values: Array) -> Array:

@@ -463,6 +463,7 @@ class EmbeddingDisplay:
             "new": new_kwargs or {},
         }
         has_others = self.density_ is not None or bool(markers.predicted.any())
+        has_others |= self.is_layout and bool(markers.unlabeled.any())
         drawn = draw_points(ax, points, markers, styles, given, has_others=has_others)
         self.scatter_, self.predicted_ = drawn["labeled"], drawn["predicted"]
         self.unlabeled_, self.new_ = drawn["unlabeled"], drawn["new"]

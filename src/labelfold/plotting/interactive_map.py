@@ -2,8 +2,8 @@
 
 The file holds the viewer (plain JavaScript of labelfold/plotting/page, without dependencies) and
 the data of the map as compressed binary. Its content security policy allows these scripts by their
-hash and forbids it to load anything. Text from the data is never part of the markup: it is inside
-the binary, and the viewer shows it as text nodes.
+hash and forbids it to load anything. Except for the title, text is never part of the markup: it is
+inside the binary, and the viewer shows it as text nodes.
 """
 
 from __future__ import annotations
@@ -178,29 +178,21 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes
     """Return a header and arrays as one block of bytes, which binary.js reads.
 
     Four bytes with the length of the header, the header as JSON with type, start and length of
-    each array, then the arrays, each at a multiple of 8 bytes. Numbers are little-endian.
+    each array, then the arrays, each at a multiple of 8 bytes. Numbers are little-endian, and
+    starts count from the end of the header.
     """
-    starts, end = {}, 0
+    places: dict[str, tuple[str, int, int]] = {}
+    parts = []
+    start = 0
     for name, array in arrays.items():
-        starts[name] = end
-        end += -(-array.nbytes // 8) * 8
-
-    def described(shift: int) -> bytes:
-        places = {
-            name: [str(array.dtype), shift + starts[name], array.size]
-            for name, array in arrays.items()
-        }
-        text = json.dumps({**header, "arrays": places}, ensure_ascii=False, allow_nan=False)
-        return text.encode("utf-8", "replace")
-
-    # Starts count from the beginning of the block, so their digits change the header's length.
-    room = -(-(len(described(10**10)) + 4) // 8) * 8
-    text = described(room).ljust(room - 4)
-    parts = [len(text).to_bytes(4, "little"), text]
-    for array in arrays.values():
         data = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
         parts.append(data.ljust(-(-len(data) // 8) * 8, b"\0"))
-    return b"".join(parts)
+        places[name] = (array.dtype.name, start, array.size)
+        start += len(parts[-1])
+    text = json.dumps({**header, "arrays": places}, ensure_ascii=False, allow_nan=False)
+    head = text.encode("utf-8", "replace")
+    head = head.ljust(-(-(4 + len(head)) // 8) * 8 - 4)
+    return b"".join([len(head).to_bytes(4, "little"), head, *parts])
 
 
 def map_data(

@@ -270,12 +270,11 @@ def read_estimator(
 ) -> dict[str, Any]:
     """Return the arguments of a display from a fitted estimator; new rows come last."""
     estimator, embedder = find_embedder(estimator)
-    if components is None and hasattr(estimator, "transduction_") and graph_of(estimator):
-        if is_available():
-            embedder = _LaidOut(estimator)
-        else:
-            warn_user(f"The map is the plane of the classes: {MISSING}")
-            components = CLASSES
+    has_own = embedder is estimator and hasattr(estimator, "embedding_")
+    classifies = hasattr(estimator, "transduction_") and not has_own
+    if components is None and classifies and graph_of(estimator) is not None:
+        layout = lay_out(estimator)
+        embedder, components = (embedder, CLASSES) if layout is None else (layout, None)
     embedding = _embed(embedder, X, "X") if X is not None else _get_embedding(embedder, estimator)
     labels = check_labels(y, len(embedding), "y")
     answers = [_predict(estimator, X)] if show_predictions else []
@@ -299,16 +298,26 @@ def read_estimator(
         "class_centers": getattr(embedder, "class_centers_", None),
         "classes": getattr(estimator, "classes_", None),
         "components": components or (0, 1),
-        "is_layout": isinstance(embedder, GraphLayout | _LaidOut),
+        "is_layout": isinstance(embedder, GraphLayout | LaidOut),
     }
 
 
-class _LaidOut:
-    """The layout of a classifier as a transformer of the classifier's rows."""
+def lay_out(estimator: Any) -> LaidOut | None:
+    """Return the layout of a fitted estimator's graph; None, with a warning, if it can't be."""
+    if not is_available():
+        warn_user(f"The map is the plane of the classes: {MISSING}")
+        return None
+    if graph_of(estimator) is None:
+        return None
+    return LaidOut(estimator)
 
-    def __init__(self, classifier: Any) -> None:
-        self._classifier = classifier
-        self._layout = GraphLayout.of_classifier(classifier)
+
+class LaidOut:
+    """The layout of an estimator as a transformer of the estimator's rows."""
+
+    def __init__(self, estimator: Any) -> None:
+        self._classifier = estimator
+        self._layout = GraphLayout.of_classifier(estimator)
         self.embedding_ = self._layout.embedding_
 
     def transform(self, X: Any) -> NDArray[np.float64]:

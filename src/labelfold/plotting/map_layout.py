@@ -53,7 +53,7 @@ def find_anchors(
 ) -> dict[int, NDArray[Any]]:
     """Return where to write each class's name: at one of its points, otherwise at its center.
 
-    The point is where the class is densest: the tenth of the class nearest to it, of at most 1,000
+    The point is where the class is densest: the third of the class nearest to it, of at most 1,000
     points, lies within the smallest circle, with each axis in units of its standard deviation.
     """
     anchors = {} if centers is None else dict(enumerate(centers))
@@ -62,7 +62,7 @@ def find_anchors(
     for code in np.unique(codes[codes >= 0]):
         own = points[codes == code]
         own = own[:: -(-len(own) // MOST_COMPARED)]
-        n_near = min(len(own), 2 + len(own) // 10)
+        n_near = min(len(own), 2 + len(own) // 3)
         search = NearestNeighbors(n_neighbors=n_near).fit(own / unit)
         anchors[int(code)] = own[np.argmin(search.kneighbors(own / unit)[0][:, -1])]
     return dict(sorted(anchors.items()))

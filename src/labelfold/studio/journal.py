@@ -96,13 +96,7 @@ class FitRecord:
 
 
 class Journal:
-    """The events of one data file.
-
-    Parameters
-    ----------
-    path : Path
-        The database, created if it is missing.
-    """
+    """The events of one data file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -136,13 +130,7 @@ class Journal:
         previous: Sequence[Mark | None] = (),
         target: int | None = None,
     ) -> Event:
-        """Write an event and return it once it is on disk.
-
-        Raises
-        ------
-        NotSavedError
-            If it cannot be written, such as on a full disk. The journal is then as it was.
-        """
+        """Write an event and return it once it is on disk."""
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
         values = (time, action, _packed(rows), label, source, _packed(_plain(previous)), target)
         with self._transaction() as run:
@@ -197,15 +185,7 @@ def journal_path(data: str) -> Path:
 
 
 def read_events(path: Path, until: int | None = None) -> Iterator[Event]:
-    """Yield the events of a database, which a server may be writing to.
-
-    Parameters
-    ----------
-    path : Path
-        The database.
-    until : int, default=None
-        Number of the last event to read; None for all.
-    """
+    """Yield the events of a database, which a server may be writing to."""
     if not path.is_file():
         raise InputError(f"{path} does not exist: nothing has been labeled yet.")
     connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=5)

@@ -34,15 +34,7 @@ SOURCES = ("map", "uncertain", "uncovered", "unlike every labeled row", "suspect
 
 @dataclass(frozen=True, eq=False)
 class GivenLabels:
-    """What is given for every row of a table.
-
-    Parameters
-    ----------
-    texts : list of str or None
-        Labels as text; None for rows without one.
-    sources : list of str or None
-        Where each label comes from; "aside" for a row that was set aside.
-    """
+    """What is given for every row of a table."""
 
     texts: list[str | None]
     sources: list[str | None]
@@ -78,13 +70,7 @@ class GivenLabels:
 
 
 class Labeling:
-    """Marks of rows by id, and what can be undone.
-
-    Parameters
-    ----------
-    given : mapping from id to Mark
-        The labels in the data file.
-    """
+    """Marks of rows by id, and what can be undone."""
 
     def __init__(self, given: Mapping[str, Mark]) -> None:
         self.marks: dict[str, Mark] = dict(given)
@@ -186,24 +172,7 @@ def labels_in(table: Table) -> dict[str, Mark]:
 
 
 def check_data(journal: Journal, files: Sequence[str], ids: Sequence[str], *, accept: bool) -> str:
-    """Compare the data with those that the journal was last opened with; note the new ones.
-
-    Parameters
-    ----------
-    journal : Journal
-        Labels by id.
-    files : sequence of str
-        The data file and those that belong to it.
-    ids : sequence of str
-        Names of the rows now.
-    accept : bool
-        Whether to go on with changed data.
-
-    Returns
-    -------
-    str
-        What a person should know of it, or "".
-    """
+    """Compare the data with those that the journal was last opened with; note the new ones."""
     digest = hashlib.sha256()
     for file in files:
         with open(file, "rb") as stream:

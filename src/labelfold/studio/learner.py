@@ -46,21 +46,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What does not change while a server runs.
-
-    Parameters
-    ----------
-    X : {ndarray, csr_array} of shape (n_rows, n_features)
-        Prepared features.
-    preparation : estimator
-        How X came from the table, for the model file.
-    feature_names : list of str or None
-        Columns of the table.
-    cache : Path
-        Folder for what a restart can reuse.
-    reading : dict
-        Arguments of :func:`labelfold.tables.read` that gave the table.
-    """
+    """What does not change while a server runs."""
 
     X: Any
     preparation: Any
@@ -140,15 +126,7 @@ class Ended:
 
 
 class Learner:
-    """The server's end of the process.
-
-    Parameters
-    ----------
-    task : Task
-        What is fitted.
-    hear : callable
-        Called with every message, from a thread of its own.
-    """
+    """The server's end of the process."""
 
     def __init__(self, task: Task, hear: Callable[[Any], None]) -> None:
         context = multiprocessing.get_context("spawn")

@@ -53,17 +53,7 @@ HEADERS = {
 
 
 class Server:
-    """A server of one session on a port of its own.
-
-    Parameters
-    ----------
-    session : Session
-        What is served.
-    host : str, default="127.0.0.1"
-        Address to listen at.
-    port : int, default=0
-        Port; 0 takes a free one.
-    """
+    """A server of one session on a port of its own."""
 
     def __init__(self, session: Session, host: str = "127.0.0.1", port: int = 0) -> None:
         self.session, self.token = session, secrets.token_urlsafe(24)

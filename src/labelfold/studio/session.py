@@ -47,21 +47,7 @@ ACTIONS = ("label", "remove", "aside")
 
 
 class Session:
-    """Rows, labels and fits of one server.
-
-    Parameters
-    ----------
-    rows : ShownRows
-        What is shown.
-    given : mapping from id to Mark
-        Labels in the data file.
-    journal : Journal
-        Where actions are written.
-    task : Task
-        What is fitted.
-    title : str
-        Name of the data.
-    """
+    """Rows, labels and fits of one server."""
 
     def __init__(
         self, rows: ShownRows, given: dict[str, Mark], journal: Journal, task: Task, title: str
@@ -98,15 +84,7 @@ class Session:
     # ---- actions
 
     def act(self, action: str, rows: Sequence[int], label: Any = None, source: str = "map") -> None:
-        """Label rows, remove their labels, or set them aside; on disk when it returns.
-
-        Raises
-        ------
-        InputError
-            If the action makes no sense.
-        NotSavedError
-            If it could not be written.
-        """
+        """Label rows, remove their labels, or set them aside; on disk when it returns."""
         if action not in ACTIONS:
             raise InputError(f"The action {action!r} must be one of {ACTIONS}.")
         if source not in SOURCES:

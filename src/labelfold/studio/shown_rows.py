@@ -33,15 +33,7 @@ BEGINNINGS = {  # of files, by media type
 
 @dataclass(frozen=True)
 class Images:
-    """Images of rows.
-
-    Parameters
-    ----------
-    cells : sequence of bytes, str or None
-        For every row an image, its path, or nothing.
-    folder : Path
-        The folder that paths start from, and that they cannot leave.
-    """
+    """Images of rows."""
 
     cells: Sequence[bytes | str | None]
     folder: Path
@@ -70,19 +62,7 @@ class Images:
 
 @dataclass(frozen=True)
 class ShownRows:
-    """Ids, columns and images of all rows.
-
-    Parameters
-    ----------
-    ids : list of str
-        A different one for every row.
-    columns : list of (name, texts)
-        Columns to show; None is an empty cell.
-    images : Images or None
-        Images of the rows.
-    form : {"image", "text", "table"}
-        How rows are laid out on cards.
-    """
+    """Ids, columns and images of all rows."""
 
     ids: list[str]
     columns: list[tuple[str, list[str | None]]]

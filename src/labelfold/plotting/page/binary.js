@@ -1,14 +1,14 @@
 // Data of a map as one block of bytes: a header of JSON, then typed arrays. labelfold.plotting.interactive_map.pack
-// writes it: four bytes hold the header's length, and every array starts at a multiple of 8.
+// writes it: four bytes hold the header's length, and arrays start at multiples of 8 after it.
 
 const TYPES = { int8: Int8Array, int16: Int16Array, int32: Int32Array, float32: Float32Array };
 Object.assign(TYPES, { uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array });
 
 // The header as an object, with each array in place of its description. No number is copied.
 export function unpack(buffer) {
-  const length = new DataView(buffer).getUint32(0, true);
-  const { arrays, ...data } = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
-  for (const [name, [type, start, count]] of Object.entries(arrays)) data[name] = new TYPES[type](buffer, start, count);
+  const end = 4 + new DataView(buffer).getUint32(0, true);
+  const { arrays, ...data } = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, end - 4)));
+  for (const [name, [type, start, n]] of Object.entries(arrays)) data[name] = new TYPES[type](buffer, end + start, n);
   return data;
 }
 

@@ -3,8 +3,7 @@ import { inflate, unpack } from "./binary.js";
 import { make } from "./elements.js";
 import { Viewer } from "./viewer.js";
 
-const block = (id) => document.getElementById(id)?.textContent ?? "";
-
+const block = (id) => document.getElementById(id).textContent;
 const data = unpack(await inflate(block("map-data")));
 const root = document.getElementById("map");
 const viewer = (root.viewer = new Viewer(root, data)); // to be found from the console

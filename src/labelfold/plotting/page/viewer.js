@@ -51,6 +51,7 @@ export class Viewer extends EventTarget {
       isNew[i] ? NEW : code >= 0 ? LABELED : prediction[i] >= 0 ? PREDICTED : UNLABELED);
     this.columns = data.columns.map((column, k) => ({ ...column, codes: data[`column${k}`] }));
     this.fields = [...this.columns, { texts: this.names, codes: label }, { texts: this.names, codes: prediction }];
+    this.hits = find(this.query.value, this.fields, this.n);
     Object.assign(scatter.marks, { isStrip, isStretched, spokes, middle });
     scatter.set({ position });
     this.fillLegend();
