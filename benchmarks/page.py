@@ -1,7 +1,7 @@
 """How fast the labeling page answers on 60,000 images, in a real Chromium.
 
-``python -m benchmarks.page DATA.parquet LABELS.npy`` starts ``labelfold label`` on a table with a column
-`image`, labels 50 rows and then 10 more by their true classes, and reports the seconds
+``python -m benchmarks.page DATA.parquet LABELS.npy`` starts ``labelfold label`` on a table with a
+column `image`, labels 50 rows and then 10 more by their true classes, and reports the seconds
 
 - from the first map that the server has until the page answers to a key,
 - from a label until the map has new colors,

@@ -129,9 +129,8 @@ def test_open_label_by_queue_and_lasso_undo_reload_export(visit, folder):
         page.visited.drag(*around, around[0])
         selected = page.visited.selection()
         assert row in selected
-        page.wait(
-            f"document.querySelectorAll('[data-for=selected] .tile').length >= {min(60, len(selected))}"
-        )
+        n_shown = min(60, len(selected))
+        page.wait(f"document.querySelectorAll('[data-for=selected] .tile').length >= {n_shown}")
         page.shoot("selection")
         n_before = page.state()["nLabels"]
         page.act("0")
@@ -158,11 +157,11 @@ def test_open_label_by_queue_and_lasso_undo_reload_export(visit, folder):
         page.shoot("export")
         with page.page.expect_download() as download:
             page.page.get_by_role("link", name="labels.csv").click()
-        rows = list(csv.DictReader(open(download.value.path(), newline="")))
+        rows = list(csv.DictReader(io.StringIO(download.value.path().read_text())))
         assert sum(one["given"] != "" for one in rows) == again["nLabels"]
         page.check(server)
-    labels = [one for one in read_events(folder / "digits.csv.labels.sqlite")]
-    assert [one.action for one in labels][-3:] == ["undo", "undo", "redo"]
+    actions = [one.action for one in read_events(folder / "digits.csv.labels.sqlite")]
+    assert actions[-3:] == ["undo", "undo", "redo"]
 
 
 def test_two_pages_see_each_other_dark_and_narrow(visit, folder):

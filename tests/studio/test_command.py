@@ -55,7 +55,7 @@ def test_a_session_from_start_to_export(data, tmp_path):
     with command(data, "-o", str(out)) as (process, client):
         refused(run("label", data, "--no-browser"), "Another server")
         for code, name in enumerate(NAMES):
-            rows = np.flatnonzero(CLASSES == code)[:3].tolist()
+            rows = np.flatnonzero(code == CLASSES)[:3].tolist()
             state = client.get("api/label", {"rows": rows, "label": str(name)})
         client.wait(lambda now: now["fit"] and now["fit"]["event"] == state["event"])
         script = client.ask("api/export/repeat.py")[2]
@@ -63,7 +63,7 @@ def test_a_session_from_start_to_export(data, tmp_path):
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=60)
         assert process.returncode == 0, errors
-        assert output.startswith("9 of 90 rows have a label, of 3 classes.")
+        assert output.startswith("9 of 90 rows have a label, of 3 classes; 0 are set aside.")
     events = [json.loads(line) for line in log.stdout.splitlines()]
     assert [one["action"] for one in events] == ["open", "label", "label", "label"]
     assert events[1]["rows"] == ["1", "4", "7"]

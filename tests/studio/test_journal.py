@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from labelfold.exceptions import InputError
 from labelfold.studio.journal import FitRecord, Journal, Mark, NotSavedError, read_events
-from labelfold.studio.labeling import FILE, Labeling
+from labelfold.studio.labeling import FILE, Labeling, describe
 
 N_KILLS = int(os.environ.get("LABELFOLD_KILLS", "4"))
 GIVEN = {"1": Mark("cat", FILE), "2": Mark("dog", FILE)}
@@ -33,7 +33,7 @@ with Journal(Path(sys.argv[1])) as journal:
         labeling.apply(event)
     print("ready", flush=True)
     for number in range(100_000):
-        event = labeling.act(journal, "label", [str(labeling.number)], "x", "map")
+        event = labeling.act(journal, "label", [str(labeling.number)], label="x", source="map")
         print(event.number, flush=True)
 """
 
@@ -64,7 +64,7 @@ def test_events_read_back_as_written(journal):
 
 def test_undo_and_redo_are_events(journal):
     labeling = Labeling(GIVEN)
-    labeling.act(journal, "label", ["1", "3"], "bird", "map")
+    labeling.act(journal, "label", ["1", "3"], label="bird", source="map")
     labeling.act(journal, "aside", ["2"])
     labeling.act(journal, "remove", ["3"])
     for _ in range(3):
@@ -73,8 +73,8 @@ def test_undo_and_redo_are_events(journal):
     assert labeling.step(journal, "undo") is None
     labeling.step(journal, "redo")
     assert labeling.marks == {**GIVEN, "1": Mark("bird", "map"), "3": Mark("bird", "map")}
-    assert labeling.facts()["undo"] == "label 2 rows bird"
-    labeling.act(journal, "label", ["4"], "bird", "map")
+    assert describe(labeling.done[-1]) == "label 2 rows bird"
+    labeling.act(journal, "label", ["4"], label="bird", source="map")
     assert labeling.step(journal, "redo") is None  # a new step ends what can be done again
     assert len(list(journal.events())) == 8
 
@@ -102,10 +102,8 @@ def test_replay_gives_what_was_held(tmp_path_factory, actions):
                 place += moved * (-1 if action == "undo" else 1)
             else:
                 name, rows, label = action
-                is_label = name == "label"
-                labeling.act(
-                    journal, name, rows, label if is_label else None, "map" if is_label else None
-                )
+                values = {"label": label, "source": "map"} if name == "label" else {}
+                labeling.act(journal, name, rows, **values)
                 place += 1
                 history[place:] = [dict(labeling.marks)]
             assert labeling.marks == history[place]
@@ -131,15 +129,15 @@ def test_second_server_is_refused_and_readers_are_not(journal):
 
 def test_full_disk_loses_nothing(journal):
     labeling = Labeling({})
-    labeling.act(journal, "label", ["1"], "cat", "map")
+    labeling.act(journal, "label", ["1"], label="cat", source="map")
     pages = journal._connection.execute("PRAGMA page_count").fetchone()[0]
     journal._connection.execute(f"PRAGMA max_page_count = {pages}")
     many = [str(number) for number in range(10_000)]
     with pytest.raises(NotSavedError, match="disk is full"):
-        labeling.act(journal, "label", many, "dog", "map")
+        labeling.act(journal, "label", many, label="dog", source="map")
     assert labeling.marks == {"1": Mark("cat", "map")} == replayed(journal.path, {}).marks
     journal._connection.execute("PRAGMA max_page_count = 1000000")
-    labeling.act(journal, "label", many, "dog", "map")
+    labeling.act(journal, "label", many, label="dog", source="map")
     assert len(replayed(journal.path, {}).marks) == 10_000
 
 

@@ -111,7 +111,7 @@ def test_exports(learned, folder, tmp_path):
     client.get("api/label", {"rows": [89], "action": "aside"})
     state = client.wait(lambda state: state["status"] == "" and state["fit"])
     assert fitted_to(state["event"])(state)
-    status, headers, content = client.ask("api/export/labels.csv")
+    _, headers, content = client.ask("api/export/labels.csv")
     assert "attachment" in headers["content-disposition"]
     rows = list(csv.DictReader(io.StringIO(content.decode())))
     assert [row["id"] for row in rows] == session.rows.ids

@@ -14,8 +14,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, astuple, dataclass
+from contextlib import closing, contextmanager
+from dataclasses import asdict, astuple, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -27,7 +27,6 @@ __all__ = ["Event", "FitRecord", "Journal", "Mark", "NotSavedError"]
 
 APPLICATION = 0x4C464C44  # "LFLD", of the databases that are ours
 FORMAT = 1
-ENDING = ".labels.sqlite"
 SCHEMA = f"""
 BEGIN;
 CREATE TABLE events (
@@ -78,9 +77,7 @@ class Event:
 
     def to_json(self) -> str:
         """Return the event as one line."""
-        facts = asdict(self)
-        facts["previous"] = _plain(self.previous)
-        return json.dumps(facts, ensure_ascii=False)
+        return json.dumps({**asdict(self), "previous": _plain(self.previous)}, ensure_ascii=False)
 
 
 @dataclass(frozen=True)
@@ -96,67 +93,48 @@ class FitRecord:
 
 
 class Journal:
-    """The events of one data file."""
+    """The events of one data file, opened by the one server that may write them."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self._lock = _take_lock(path)
+        self.path, self._lock = path, _take_lock(path)
+        self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        run = self._connection.execute
         try:
-            self._connection = sqlite3.connect(
-                path, isolation_level=None, check_same_thread=False, timeout=5
-            )
             with _readable(path), _writable(path):
-                self._prepare()
+                is_new = run("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
+                if not is_new:
+                    _check_format(self._connection, path)
+                run("PRAGMA journal_mode = WAL")
+                run("PRAGMA synchronous = FULL")
+                if is_new:
+                    self._connection.executescript(SCHEMA)
         except BaseException:
             self.close()
             raise
 
-    def _prepare(self) -> None:
-        run = self._connection.execute
-        if run("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
-            run("PRAGMA journal_mode = WAL")
-            self._connection.executescript(SCHEMA)
-        _check_format(self._connection, self.path)
-        run("PRAGMA journal_mode = WAL")
-        run("PRAGMA synchronous = FULL")
+    def append(self, action: str, rows: Sequence[str] = (), **values: Any) -> Event:
+        """Write an event and return it once it is on disk.
 
-    def append(
-        self,
-        action: str,
-        rows: Sequence[str] = (),
-        *,
-        label: str | None = None,
-        source: str | None = None,
-        previous: Sequence[Mark | None] = (),
-        target: int | None = None,
-    ) -> Event:
-        """Write an event and return it once it is on disk."""
+        Raises NotSavedError if it cannot be written; the journal is then as it was.
+        """
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
-        values = (time, action, _packed(rows), label, source, _packed(_plain(previous)), target)
-        with self._transaction() as run:
-            number = run(
-                "INSERT INTO events (time, action, rows, label, source, previous, target) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                values,
-            ).lastrowid
-        return Event(number or 0, time, action, tuple(rows), label, source, tuple(previous), target)
+        event = Event(0, time, action, tuple(rows), **values)
+        packed = [json.dumps(one, ensure_ascii=False) for one in (rows, _plain(event.previous))]
+        number = self._insert(
+            "INSERT INTO events (time, action, rows, label, source, previous, target) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (time, action, packed[0], event.label, event.source, packed[1], event.target),
+        )
+        return replace(event, number=number)
 
     def append_fit(self, record: FitRecord) -> None:
         """Write how good a fit was."""
-        with self._transaction() as run:
-            run("INSERT INTO fits VALUES (?, ?, ?, ?, ?, ?)", astuple(record))
+        self._insert("INSERT INTO fits VALUES (?, ?, ?, ?, ?, ?)", astuple(record))
 
-    @contextmanager
-    def _transaction(self) -> Iterator[Any]:
+    def _insert(self, statement: str, values: tuple[Any, ...]) -> int:
+        """Insert a row, on disk when it returns, since each statement is a transaction."""
         with _writable(self.path):
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._connection.execute
-                self._connection.execute("COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
+            return self._connection.execute(statement, values).lastrowid or 0
 
     def events(self) -> Iterator[Event]:
         """Yield all events in order."""
@@ -168,8 +146,7 @@ class Journal:
 
     def close(self) -> None:
         """Release the database."""
-        if hasattr(self, "_connection"):
-            self._connection.close()
+        self._connection.close()
         self._lock.close()
 
     def __enter__(self) -> Self:
@@ -181,20 +158,17 @@ class Journal:
 
 def journal_path(data: str) -> Path:
     """Return where the journal of a data file is: beside it."""
-    return Path(f"{data}{ENDING}")
+    return Path(f"{data}.labels.sqlite")
 
 
 def read_events(path: Path, until: int | None = None) -> Iterator[Event]:
-    """Yield the events of a database, which a server may be writing to."""
+    """Yield the events of a database, which a server may be writing to, up to a number."""
     if not path.is_file():
         raise InputError(f"{path} does not exist: nothing has been labeled yet.")
-    connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=5)
-    try:
-        with _readable(path):
-            _check_format(connection, path)
-            yield from _read_events(connection, until)
-    finally:
-        connection.close()
+    connected = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)
+    with closing(connected) as connection, _readable(path):
+        _check_format(connection, path)
+        yield from _read_events(connection, until)
 
 
 def _read_events(connection: sqlite3.Connection, until: int | None = None) -> Iterator[Event]:
@@ -208,15 +182,19 @@ def _read_events(connection: sqlite3.Connection, until: int | None = None) -> It
         yield Event(number, time, action, tuple(json.loads(rows)), label, source, marks, target)
 
 
+def _plain(marks: Sequence[Mark | None]) -> list[tuple[Any, ...] | None]:
+    return [None if mark is None else astuple(mark) for mark in marks]
+
+
 def _check_format(connection: sqlite3.Connection, path: Path) -> None:
-    application = connection.execute("PRAGMA application_id").fetchone()[0]
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if application != APPLICATION:
+    names = ("application_id", "user_version")
+    found = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names]
+    if found[0] != APPLICATION:
         raise InputError(f"{path} is not a journal of labelfold: move it away, or rename the data.")
-    if version != FORMAT:
+    if found[1] != FORMAT:
         raise InputError(
-            f"{path} has format {version}, and this version of labelfold reads format {FORMAT}: "
-            "install the version that wrote it."
+            f"{path} has format {found[1]} and this labelfold reads {FORMAT}: install the version "
+            "that wrote it."
         )
 
 
@@ -226,12 +204,12 @@ def _take_lock(path: Path) -> sqlite3.Connection:
     The file stays when the lock is released: if it were deleted, two servers could hold locks on
     two files of the same name.
     """
-    file = path.with_name(path.name + "-lock")
+    lock = sqlite3.connect(f"{path}-lock", isolation_level=None, check_same_thread=False, timeout=0)
     try:
-        lock = sqlite3.connect(file, isolation_level=None, check_same_thread=False, timeout=0)
         lock.execute("PRAGMA journal_mode = MEMORY")  # nothing is written: no file for that
         lock.execute("BEGIN EXCLUSIVE")
     except sqlite3.OperationalError as error:
+        lock.close()
         if "locked" not in str(error):
             raise PermissionError(f"{path} cannot be written: {error}.") from error
         raise InputError(
@@ -245,8 +223,6 @@ def _take_lock(path: Path) -> sqlite3.Connection:
 def _readable(path: Path) -> Iterator[None]:
     try:
         yield
-    except NotSavedError:
-        raise
     except sqlite3.DatabaseError as error:
         raise InputError(f"{path} cannot be read ({error}): restore it from a copy.") from error
 
@@ -260,11 +236,3 @@ def _writable(path: Path) -> Iterator[None]:
             f"Not saved to {path.name}: {error}. Earlier labels are safe. Free some space on the "
             "disk or make the file writable, then try again."
         ) from error
-
-
-def _packed(values: Sequence[Any]) -> str:
-    return json.dumps(list(values), ensure_ascii=False, separators=(",", ":"))
-
-
-def _plain(marks: Sequence[Mark | None]) -> list[tuple[Any, ...] | None]:
-    return [None if mark is None else astuple(mark) for mark in marks]

@@ -21,7 +21,7 @@ from labelfold.exceptions import InputError
 from labelfold.studio.journal import Event, Journal, Mark, read_events
 from labelfold.studio.shown_rows import row_ids
 from labelfold.tables import Table
-from labelfold.tables.table import read_labels
+from labelfold.tables.table import MISSING, read_labels
 
 __all__ = ["GivenLabels", "Labeling", "check_data", "labels_at", "labels_in"]
 
@@ -31,10 +31,12 @@ AUDIT = "audit"  # source of labels of rows that were drawn at random
 # Of labels from the page: rows selected on the map, or proposed for a reason.
 SOURCES = ("map", "uncertain", "uncovered", "unlike every labeled row", "suspect", AUDIT)
 
+LONGEST_LABEL = 200  # characters
+
 
 @dataclass(frozen=True, eq=False)
 class GivenLabels:
-    """What is given for every row of a table."""
+    """What is given for every row of a table: labels as text, and where they come from."""
 
     texts: list[str | None]
     sources: list[str | None]
@@ -77,28 +79,20 @@ class Labeling:
         self.done: list[Event] = []  # the last one can be undone
         self.undone: list[Event] = []  # the last one can be done again
         self.number = 0  # of the last event
-        self.classes: dict[str, None] = {}  # in the order of their first label, for stable colors
-        for label in sorted({mark.label for mark in given.values() if mark.label is not None}):
-            self.classes[label] = None
+        # In the order of their first label, for stable colors.
+        self.classes = dict.fromkeys(sorted({mark.label or "" for mark in given.values()}))
 
     def apply(self, event: Event) -> None:
         """Change the marks as an event says."""
         self.number = event.number
-        if event.action in ("undo", "redo"):
-            taken, put = self.done, self.undone
-            if event.action == "redo":
-                taken, put = put, taken
-            if not taken or taken[-1].number != event.target:
-                raise InputError(
-                    f"Event {event.number} is to {event.action} event {event.target}, which is not "
-                    "the last one: the journal is damaged, restore it from a copy."
-                )
-            put.append(taken.pop())
-            target = put[-1]
-            if event.action == "redo":
-                self._set(target.rows, [_mark_of(target)] * len(target.rows))
-            else:
-                self._set(target.rows, target.previous)
+        if event.action == "undo":
+            target = self.done.pop()
+            self.undone.append(target)
+            self._set(target.rows, target.previous)
+        elif event.action == "redo":
+            target = self.undone.pop()
+            self.done.append(target)
+            self._set(target.rows, [_mark_of(target)] * len(target.rows))
         elif event.action != "open":
             self._set(event.rows, [_mark_of(event)] * len(event.rows))
             if event.label is not None:
@@ -118,18 +112,9 @@ class Labeling:
             [None if mark is None else mark.source for mark in marks],
         )
 
-    def act(
-        self,
-        journal: Journal,
-        action: str,
-        rows: Sequence[str],
-        label: str | None = None,
-        source: str | None = None,
-    ) -> Event:
+    def act(self, journal: Journal, action: str, rows: Sequence[str], **values: Any) -> Event:
         """Write an action on rows to the journal, then change their marks."""
-        event = journal.append(
-            action, rows, label=label, source=source, previous=self.previous(rows)
-        )
+        event = journal.append(action, rows, previous=tuple(self.previous(rows)), **values)
         self.apply(event)
         return event
 
@@ -138,12 +123,7 @@ class Labeling:
         events = self.done if action == "undo" else self.undone
         if not events:
             return None
-        last = events[-1]
-        event = journal.append(
-            action, last.rows, previous=self.previous(last.rows), target=last.number
-        )
-        self.apply(event)
-        return event
+        return self.act(journal, action, events[-1].rows, target=events[-1].number)
 
     def _set(self, rows: Sequence[str], marks: Sequence[Mark | None]) -> None:
         for row, mark in zip(rows, marks, strict=True):
@@ -152,12 +132,15 @@ class Labeling:
             else:
                 self.marks[row] = mark
 
-    def facts(self) -> dict[str, Any]:
-        """Return what can be undone and redone, in words."""
-        return {
-            "undo": describe(self.done[-1]) if self.done else None,
-            "redo": describe(self.undone[-1]) if self.undone else None,
-        }
+
+def check_label(label: Any) -> str:
+    """Return the name of a class without spaces around it, or raise InputError."""
+    text = label.strip() if isinstance(label, str) else ""
+    if not text.isprintable() or not 0 < len(text) <= LONGEST_LABEL:
+        raise InputError(f"The name of a class has 1 to {LONGEST_LABEL} printable characters.")
+    if text in MISSING or text == "-1":
+        raise InputError(f"{text!r} stands for a missing label in tables: choose another name.")
+    return text
 
 
 def labels_in(table: Table) -> dict[str, Mark]:

@@ -1,8 +1,8 @@
 """Fits in a process of their own, so that the page never waits for one.
 
 The server sends labels to fit. The process answers with what it has found, as soon as it has it:
-predicted labels, rows to label next, coordinates on the map. Before each of these steps it takes
-the newest request, so newer labels win.
+predicted labels, rows to label next, coordinates on the map. Before each of these steps it looks
+for a newer request, so the newest labels win.
 
 Neighbors, eigenvectors and the map of the graph do not depend on labels. They are computed once,
 and kept in model files beside the journal, which run no code when a restart reads them.
@@ -25,34 +25,27 @@ from typing import Any
 import joblib
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.pipeline import make_pipeline
 
-from labelfold import __version__
+from labelfold import FewLabelClassifier, LaplacianEigenmaps, __version__, load, save
 from labelfold.exceptions import InputError
+from labelfold.layout import GraphLayout
+from labelfold.layout.descent import is_available
 from labelfold.studio.labeling import GivenLabels
 from labelfold.studio.proposals import find_suspects, propose_rows
 
-__all__ = [
-    "Ended",
-    "Fitted",
-    "Learner",
-    "Placed",
-    "Proposed",
-    "Request",
-    "Saved",
-    "Status",
-    "Task",
-]
+__all__ = ["Fitted", "Learner", "Proposed", "Request", "Status", "Task", "predict_rows"]
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
     """What does not change while a server runs."""
 
-    X: Any
-    preparation: Any
+    X: Any  # prepared features
+    preparation: Any  # how X came from the table
     feature_names: list[str] | None
-    cache: Path
-    reading: dict[str, Any]
+    cache: Path  # folder for what a restart can reuse
+    reading: dict[str, Any]  # arguments of labelfold.tables.read that gave the table
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,13 +58,6 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Save:
-    """Write the model to a file."""
-
-    path: Path
-
-
-@dataclass(frozen=True)
 class Status:
     """What the process is doing, "" when it waits; or what went wrong."""
 
@@ -80,24 +66,17 @@ class Status:
 
 
 @dataclass(frozen=True, eq=False)
-class Placed:
-    """Coordinates of all rows on the map."""
-
-    coordinates: NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
 class Fitted:
-    """Predicted labels of all rows, and how good they are."""
+    """Predicted labels of all rows, and how good they are; no classes if nothing was fitted."""
 
     event: int
     n_labels: int
     classes: list[str] = field(default_factory=list)
-    codes: NDArray[np.intp] | None = None  # None if there was nothing to fit
-    confidence: NDArray[np.float64] | None = None
+    codes: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    confidence: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     error: dict[str, Any] = field(default_factory=dict)  # of ErrorEstimate
     promise: str = ""
-    sizes: list[dict[str, Any]] = field(default_factory=list)
+    sizes: list[dict[str, Any]] = field(default_factory=list)  # of ClassSizes
     seconds: float = 0.0
 
 
@@ -110,25 +89,15 @@ class Proposed:
     suspects: list[dict[str, Any]]
 
 
-@dataclass(frozen=True)
-class Saved:
-    """A model file is written; or why it is not."""
-
-    path: Path
-    error: str = ""
-
-
-@dataclass(frozen=True)
-class Ended:
-    """The process ended."""
-
-    code: int | None
-
-
 class Learner:
-    """The server's end of the process."""
+    """The server's end of the process.
 
-    def __init__(self, task: Task, hear: Callable[[Any], None]) -> None:
+    `hear` is called from a thread of its own with the name and the value of every answer: "status",
+    "coordinates", "fitted", "proposed", "saved" (a path, and an error or ""), and "ended" (an exit
+    code).
+    """
+
+    def __init__(self, task: Task, hear: Callable[[str, Any], None]) -> None:
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
         self._process = context.Process(target=_work, args=(theirs, task), daemon=True)
@@ -137,96 +106,22 @@ class Learner:
         self._hear = hear
         threading.Thread(target=self._listen, daemon=True).start()
 
-    def send(self, message: Request | Save) -> None:
-        """Ask for a fit or a file. A process that has ended hears nothing."""
-        with suppress(OSError):  # _listen has said so, or is about to
-            self._connection.send(message)
+    def send(self, wanted: Request | Path) -> None:
+        """Ask for a fit, or for a file of the model."""
+        with suppress(OSError):  # it has ended, which _listen notices
+            self._connection.send(wanted)
 
     def _listen(self) -> None:
-        while True:
-            try:
-                message = self._connection.recv()
-            except (EOFError, OSError):
-                self._process.join()
-                self._hear(Ended(self._process.exitcode))
-                return
-            self._hear(message)
+        with suppress(EOFError, OSError):
+            while True:
+                self._hear(*self._connection.recv())
+        self._process.join()
+        self._hear("ended", self._process.exitcode)
 
     def close(self) -> None:
         """End the process."""
         self._process.kill()
         self._process.join()
-
-
-# ---- in the process
-
-
-class _Inbox:
-    """Messages of the server, read by a thread; the process ends with the server."""
-
-    def __init__(self, connection: Any) -> None:
-        self._connection = connection
-        self._ready = threading.Condition()
-        self._request: Request | None = None
-        self._saves: list[Save] = []
-        threading.Thread(target=self._read, daemon=True).start()
-
-    def _read(self) -> None:
-        while True:
-            try:
-                message = self._connection.recv()
-            except (EOFError, OSError):
-                os._exit(0)  # the server is gone, perhaps killed, and a fit may be running
-            with self._ready:
-                if isinstance(message, Save):
-                    self._saves.append(message)
-                else:
-                    self._request = message
-                self._ready.notify()
-
-    def take(self, *, wait: bool = True) -> tuple[Request | None, list[Save]]:
-        """Return the newest request, if there is one, and all files to write."""
-        with self._ready:
-            while wait and self._request is None and not self._saves:
-                self._ready.wait()
-            request, saves = self._request, self._saves
-            self._request, self._saves = None, []
-        return request, saves
-
-    def has_newer(self) -> bool:
-        """Whether a newer request waits."""
-        return self._request is not None
-
-
-def _work(connection: Any, task: Task) -> None:
-    warnings.simplefilter("ignore")  # about graphs and solves: the person labels
-    inbox, tell = _Inbox(connection), connection.send
-    try:
-        worker = _Worker(task, tell)
-    except Exception as error:
-        tell(Status(_explain(error), is_error=True))
-        raise SystemExit(1) from None
-    request: Request | None = None
-    while True:
-        tell(Status(""))
-        newest, saves = inbox.take()
-        request = newest or request
-        for save in saves:
-            tell(worker.save(save.path))
-        if newest is None:
-            continue
-        try:
-            for step in (worker.fit, worker.propose, worker.move):
-                step(newest)
-                if inbox.has_newer():
-                    break
-        except Exception as error:
-            tell(Status(_explain(error), is_error=True))
-
-
-def _explain(error: Exception) -> str:
-    text = " ".join(str(error).split())
-    return text if isinstance(error, InputError) else f"unexpected {type(error).__name__}: {text}"
 
 
 def predict_rows(model: Any) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
@@ -241,122 +136,165 @@ def predict_rows(model: Any) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     return codes, distributions[np.arange(len(codes)), codes]
 
 
+# ---- in the process
+
+
+def _work(connection: Any, task: Task) -> None:
+    warnings.simplefilter("ignore")  # about graphs and solves: the person labels
+    inbox = _Inbox(connection)
+
+    def tell(name: str, value: Any) -> None:
+        connection.send((name, value))
+
+    try:
+        worker = _Worker(task, tell)
+    except Exception as error:
+        tell("status", _failure(error))
+        return
+    while True:
+        request, paths = inbox.take()
+        for path in paths:
+            tell("saved", (path, worker.save(path)))
+        try:
+            for step in (worker.fit, worker.propose, worker.move):
+                if request is not None and not inbox.has_request():
+                    step(request)
+            tell("status", Status(""))
+        except Exception as error:
+            tell("status", _failure(error))
+
+
+def _failure(error: Exception) -> Status:
+    text = " ".join(str(error).split())
+    is_ours = isinstance(error, InputError)
+    return Status(text if is_ours else f"unexpected {type(error).__name__}: {text}", is_error=True)
+
+
+class _Inbox:
+    """What the server sends, read by a thread; the process ends with the server."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection, self._ready = connection, threading.Condition()
+        self._request: Request | None = None
+        self._paths: list[Path] = []
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        while True:
+            try:
+                wanted = self._connection.recv()
+            except (EOFError, OSError):
+                os._exit(0)  # the server is gone, perhaps killed, and a fit may be running
+            with self._ready:
+                if isinstance(wanted, Request):
+                    self._request = wanted
+                else:
+                    self._paths.append(wanted)
+                self._ready.notify()
+
+    def take(self) -> tuple[Request | None, list[Path]]:
+        """Wait; return the newest request, if there is one, and all files to write."""
+        with self._ready:
+            self._ready.wait_for(lambda: self._request is not None or self._paths)
+            request, paths = self._request, self._paths
+            self._request, self._paths = None, []
+        return request, paths
+
+    def has_request(self) -> bool:
+        """Whether a request waits."""
+        return self._request is not None
+
+
 class _Worker:
     """What the process has computed."""
 
-    def __init__(self, task: Task, tell: Callable[[Any], None]) -> None:
+    def __init__(self, task: Task, tell: Callable[[str, Any], None]) -> None:
         self.task, self.tell = task, tell
         key = joblib.hash((task.X, __version__))[:16]
-        self.files = {name: task.cache / f"{key}-{name}.skops" for name in ("graph", "map")}
+        self.files = [task.cache / f"{key}-{name}.skops" for name in ("graph", "map")]
         self.model: Any = None  # fitted to labels; None before there are two classes
-        self.base = self._load("graph") or self._compute_graphs()
-        self.layout = self._load("map") or self._compute_map()
-        tell(Placed(self.layout.embedding_))
+        self.base = self._load(self.files[0]) or self._compute_graphs()
+        self.layout = self._load(self.files[1]) or self._compute_map()
+        tell("coordinates", self.layout.embedding_)
         self._store()
 
     # ---- what labels do not change
 
     def _compute_graphs(self) -> Any:
         """Return a classifier with graphs and eigenvectors, which are all that is used of it."""
-        from labelfold import FewLabelClassifier
-
-        self.tell(Status("finding neighbors"))
+        self.tell("status", Status("finding neighbors"))
         placeholder = np.full(self.task.X.shape[0], None, dtype=object)
         placeholder[0] = "any"
         return FewLabelClassifier(random_state=0).fit(self.task.X, placeholder)
 
     def _compute_map(self) -> Any:
-        from labelfold import LaplacianEigenmaps
-        from labelfold.layout import GraphLayout
-        from labelfold.layout.descent import is_available
-
-        self.tell(Status("laying out the map"))
+        self.tell("status", Status("laying out the map"))
         if is_available():
             return GraphLayout.of_classifier(self.base)
         return LaplacianEigenmaps(2, random_state=0).fit(self.task.X)
 
-    def _load(self, name: str) -> Any:
-        from labelfold import load
-
-        if not self.files[name].exists():
-            return None
-        self.tell(Status("reading what an earlier start computed"))
-        try:
-            return load(self.files[name])
-        except (InputError, OSError):
-            return None  # of another version, or damaged: computed again
+    def _load(self, file: Path) -> Any:
+        with suppress(InputError, OSError):  # missing, damaged, or of another version
+            return load(file)
 
     def _store(self) -> None:
         """Write what a restart can reuse, in place of what was there."""
-        from labelfold import save
-
-        if all(file.exists() for file in self.files.values()):
+        if all(file.exists() for file in self.files):
             return
-        try:
+        self.tell("status", Status("storing the graph for the next start"))
+        with suppress(OSError):  # the next start computes it again
             self.task.cache.mkdir(exist_ok=True)
             for old in self.task.cache.glob("*.skops"):
                 old.unlink()
-            save(self.base, self.files["graph"])
-            save(self.layout, self.files["map"])
-        except OSError as error:
-            self.tell(Status(f"A restart will compute the graph again: {error}", is_error=True))
+            for fitted, file in zip((self.base, self.layout), self.files, strict=True):
+                save(fitted, file)
 
     # ---- what labels change
 
     def fit(self, request: Request) -> None:
-        """Fit the newest labels."""
+        """Fit the labels."""
         start, given = time.perf_counter(), request.given
-        n_labels = int(given.is_labeled.sum())
-        if len(set(given.texts) - {None}) < 2:
+        n_labels, name_of = int(given.is_labeled.sum()), given.name_of
+        if len(name_of) < 2:
             self.model = None
-            self.tell(Fitted(request.event, n_labels))
+            self.tell("fitted", Fitted(request.event, n_labels))
             return
-        self.tell(Status(f"fitting {n_labels:,} labels"))
-        name_of = given.name_of
-        model = self.model = copy(self.base).refit(given.y, audit=given.audit)
-        codes, confidence = predict_rows(model)
-        self.tell(
-            Fitted(
-                request.event,
-                n_labels,
-                [name_of[one] for one in model.classes_.tolist()],
-                codes,
-                confidence,
-                asdict(model.error_estimate_),
-                model.calibration_.promise,
-                [{**one, "label": name_of[one["label"]]} for one in model.class_sizes_.classes],
-                time.perf_counter() - start,
-            )
+        self.tell("status", Status(f"fitting {n_labels:,} labels"))
+        self.model = model = copy(self.base).refit(given.y, audit=given.audit)
+        fitted = Fitted(
+            request.event,
+            n_labels,
+            [name_of[one] for one in model.classes_.tolist()],
+            *predict_rows(model),
+            asdict(model.error_estimate_),
+            model.calibration_.promise,
+            [{**one, "label": name_of[one["label"]]} for one in model.class_sizes_.classes],
+            time.perf_counter() - start,
         )
+        self.tell("fitted", fitted)
 
     def propose(self, request: Request) -> None:
         """Find rows to label next, and labels that look wrong."""
-        self.tell(Status("finding rows to label next"))
-        given, model = request.given, self.model or self.base
-        queue = propose_rows(model, given, is_fitted=self.model is not None)
-        suspects = [] if self.model is None else find_suspects(self.model, given)
-        self.tell(Proposed(request.event, queue, suspects))
+        self.tell("status", Status("finding rows to label next"))
+        model = self.model or self.base
+        queue = propose_rows(model, request.given, is_fitted=self.model is not None)
+        suspects = [] if self.model is None else find_suspects(self.model, request.given)
+        self.tell("proposed", Proposed(request.event, queue, suspects))
 
     def move(self, request: Request) -> None:
         """Move the map as far as the labels demand, from where the graph alone puts it."""
-        if not request.moves or self.model is None or not hasattr(self.layout, "refit"):
-            return
-        self.tell(Status("moving the map"))
-        self.layout.classifier_ = self.model
-        self.layout.refit(request.given.y)
-        self.tell(Placed(self.layout.embedding_))
+        if request.moves and self.model is not None and isinstance(self.layout, GraphLayout):
+            self.tell("status", Status("moving the map"))
+            self.layout.classifier_ = self.model
+            self.tell("coordinates", self.layout.refit(request.given.y).embedding_)
 
-    def save(self, path: Path) -> Saved:
-        """Write the model, with its preparation, to a file."""
-        from sklearn.pipeline import make_pipeline
-
-        from labelfold import save
-
+    def save(self, path: Path) -> str:
+        """Write the model, with its preparation, to a file; return what went wrong, or ""."""
         if self.model is None:
-            return Saved(path, "There is no model yet: it takes labels of two classes.")
+            return "There is no model yet: it takes labels of two classes."
         try:
             whole = make_pipeline(self.task.preparation, self.model)
             save(whole, path, compact=True, feature_names=self.task.feature_names)
-        except Exception as error:
-            return Saved(path, _explain(error))
-        return Saved(path)
+        except (OSError, TypeError, ValueError) as error:
+            return str(error)
+        return ""

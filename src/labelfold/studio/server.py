@@ -30,16 +30,17 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from labelfold.exceptions import InputError
 from labelfold.plotting.interactive_map import page_file, viewer_markup
-from labelfold.studio import exports
+from labelfold.studio.exports import EXPORTS
 from labelfold.studio.journal import NotSavedError
 from labelfold.studio.session import Session
 
-__all__ = ["Server", "make_app"]
+__all__ = ["Server"]
 
 LARGEST_BODY = 8_000_000  # bytes: a million rows
 LONGEST_SEARCH = 1_000  # characters
 MOST_CARDS = 500
-TYPES = {"js": "text/javascript", "css": "text/css", "html": "text/html"}
+TYPES = {"js": "text/javascript", "css": "text/css"}
+BINARY = "application/octet-stream"
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
@@ -53,20 +54,21 @@ HEADERS = {
 
 
 class Server:
-    """A server of one session on a port of its own."""
+    """A server of one session, on a free port."""
 
-    def __init__(self, session: Session, host: str = "127.0.0.1", port: int = 0) -> None:
-        self.session, self.token = session, secrets.token_urlsafe(24)
+    def __init__(self, session: Session, host: str = "127.0.0.1") -> None:
+        self.session, token = session, secrets.token_urlsafe(24)
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        self._socket = socket.create_server((host, port), family=family)
-        self.port = self._socket.getsockname()[1]
+        self._socket = socket.create_server((host, 0), family=family)
+        port = self._socket.getsockname()[1]
         shown = f"[{host}]" if ":" in host else host
-        self.url = f"http://{shown}:{self.port}/{self.token}/"
-        hosts = {f"{name}:{self.port}" for name in (shown, "localhost", "127.0.0.1", "[::1]")}
+        self.url = f"http://{shown}:{port}/{token}/"
+        hosts = {f"{name}:{port}" for name in (shown, "localhost", "127.0.0.1", "[::1]")}
+        page = _Page(session, lambda: self._server.should_exit)
         config = uvicorn.Config(
-            make_app(session, self.token, hosts, lambda: self._server.should_exit),
+            _Guard(page.app(), token, hosts),
             log_level="warning",
-            access_log=False,
+            access_log=False,  # it would hold the token
             server_header=False,
             timeout_graceful_shutdown=5,
             lifespan="off",
@@ -78,44 +80,14 @@ class Server:
         """Serve until Ctrl-C, or until :meth:`stop` is called."""
         self.session.start()
         try:
-            self._server.run(sockets=[self._socket])
-        except KeyboardInterrupt:
-            pass  # the usual end
+            with suppress(KeyboardInterrupt):  # the usual end
+                self._server.run(sockets=[self._socket])
         finally:
             self.session.stop()
 
     def stop(self) -> None:
         """End :meth:`run` from another thread."""
         self._server.should_exit = True
-
-
-def make_app(
-    session: Session, token: str, hosts: set[str], is_ending: Callable[[], bool]
-) -> ASGIApp:
-    """Return the application, which answers requests to these hosts with this token."""
-    page = _Page(session, is_ending)
-    routes = [
-        Route("/", page.index),
-        Route("/{name}.{ending}", page.file),
-        Route("/api/state", page.state),
-        Route("/api/changes", page.changes),
-        Route("/api/map", page.map),
-        Route("/api/label", page.label, methods=["POST"]),
-        Route("/api/undo", page.step, methods=["POST"]),
-        Route("/api/redo", page.step, methods=["POST"]),
-        Route("/api/freeze", page.freeze, methods=["POST"]),
-        Route("/api/cards", page.cards, methods=["POST"]),
-        Route("/api/queue", page.queue),
-        Route("/api/suspects", page.suspects),
-        Route("/api/search", page.search),
-        Route("/api/image/{row:int}", page.image),
-        Route("/api/export/{name}", page.export),
-    ]
-    handlers: dict[Any, Callable[[Request, Any], Response]] = {
-        InputError: lambda request, error: _refusal(400, str(error)),
-        NotSavedError: lambda request, error: _refusal(507, str(error)),
-    }
-    return _Guard(Starlette(routes=routes, exception_handlers=handlers), token, hosts)
 
 
 class _Guard:
@@ -126,15 +98,17 @@ class _Guard:
         self.origins = {f"http://{host}" for host in hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            return
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                names = {name for name, _ in message["headers"]}
+                more = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+                message["headers"] += [one for one in more if one[0] not in names]
+            await send(message)
+
         refusal = self._check(scope)
-        if refusal is not None:
-            await refusal(scope, receive, _with_headers(send))
-            return
-        _, _, rest = scope["path"][1:].partition("/")
-        inner = {**scope, "path": f"/{rest}", "raw_path": None}
-        await self.app(inner, receive, _with_headers(send))
+        rest = scope["path"][1:].partition("/")[2]
+        app = refusal or self.app
+        await app({**scope, "path": f"/{rest}", "raw_path": None}, receive, send_with_headers)
 
     def _check(self, scope: Scope) -> Response | None:
         given: dict[bytes, list[str]] = {}
@@ -143,70 +117,87 @@ class _Guard:
         first, slash, _ = scope["path"][1:].partition("/")
         # Encoded, since a comparison of text takes ASCII only.
         has_token = hmac.compare_digest(first.encode("utf-8", "surrogatepass"), self.token)
-        hosts, origins = given.get(b"host", []), given.get(b"origin", [])
-        site = given.get(b"sec-fetch-site", ["none"])
-        if len(hosts) != 1 or hosts[0].lower() not in self.hosts:
-            return _refusal(403, "This server answers under its own name only.")
-        if any(one not in self.origins for one in origins):
-            return _refusal(403, "This server answers its own pages only.")
-        if any(one not in ("none", "same-origin") for one in site):
-            return _refusal(403, "This server answers its own pages only.")
+        host = given.get(b"host", [])
+        is_foreign = any(one not in self.origins for one in given.get(b"origin", []))
+        sites = given.get(b"sec-fetch-site", [])
+        if len(host) != 1 or host[0].lower() not in self.hosts:
+            return _refuse(403, "This server answers under its own name only.")
+        if is_foreign or any(one not in ("none", "same-origin") for one in sites):
+            return _refuse(403, "This server answers its own pages only.")
         if not has_token or not slash:
-            return _refusal(403, "Open the address that labelfold printed: it has a token.")
+            return _refuse(403, "Open the address that labelfold printed: it has a token.")
         length = given.get(b"content-length", ["0"])[-1]
         if length.isascii() and length.isdigit() and int(length) > LARGEST_BODY:
-            return _refusal(413, f"A request has at most {LARGEST_BODY:,} bytes.")
+            return _refuse(413, f"A request has at most {LARGEST_BODY:,} bytes.")
         return None
 
 
-def _with_headers(send: Send) -> Send:
-    """Return a send that adds the headers of every answer."""
-
-    async def send_with_headers(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            names = {name for name, _ in message["headers"]}
-            more = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-            message["headers"] += [one for one in more if one[0] not in names]
-        await send(message)
-
-    return send_with_headers
-
-
-def _refusal(status: int, text: str) -> Response:
+def _refuse(status: int, text: str) -> Response:
     return JSONResponse({"error": text}, status)
 
 
 class _Page:
-    """What requests are answered with."""
+    """What requests are answered with. Methods that are not async run in threads."""
 
     def __init__(self, session: Session, is_ending: Callable[[], bool]) -> None:
         self.session, self.is_ending = session, is_ending
 
-    async def index(self, request: Request) -> Response:
-        page = _own_file("studio.html").replace("<!-- viewer -->", viewer_markup(self.session.title, ""))
+    def app(self) -> ASGIApp:
+        session, routes = self.session, [Route("/", self.index), Route("/{name}", self.file)]
+        for name, get in (
+            ("state", lambda request: JSONResponse(session.state())),
+            ("queue", lambda request: JSONResponse(session.queue())),
+            ("suspects", lambda request: JSONResponse(session.suspects())),
+            ("changes", self.changes),
+            ("map", self.map),
+            ("search", self.search),
+            ("image/{row:int}", self.image),
+            ("export/{name}", self.export),
+        ):
+            routes.append(Route(f"/api/{name}", get))
+        for name, post in (
+            ("label", self.label),
+            ("undo", lambda given: session.step("undo")),
+            ("redo", lambda given: session.step("redo")),
+            ("freeze", lambda given: session.freeze(given.get("isFrozen") is True)),
+            ("cards", self.cards),
+        ):
+            routes.append(Route(f"/api/{name}", self.answering(post), methods=["POST"]))
+        handlers: dict[Any, Callable[[Request, Any], Response]] = {
+            InputError: lambda request, error: _refuse(400, str(error)),
+            NotSavedError: lambda request, error: _refuse(507, str(error)),
+        }
+        return Starlette(routes=routes, exception_handlers=handlers)
+
+    def answering(self, act: Callable[[dict[str, Any]], Any]) -> Callable[..., Any]:
+        """Return a handler that answers with what a function of the body returns, or the state."""
+
+        async def answer(request: Request) -> Response:
+            given = await _read_json(request)
+            found = await run_in_threadpool(lambda: act(given) or self.session.state())
+            return JSONResponse(found)
+
+        return answer
+
+    def index(self, request: Request) -> Response:
+        markup = viewer_markup(self.session.title, "")
+        page = _own_file("studio.html").replace("<!-- viewer -->", markup)
         return Response(page, media_type="text/html; charset=utf-8")
 
-    async def file(self, request: Request) -> Response:
+    def file(self, request: Request) -> Response:
         """Return a script or style of this page or of the viewer."""
-        name, ending = request.path_params["name"], request.path_params["ending"]
-        if not name.isalpha() or not name.isascii() or ending not in ("js", "css"):
-            return _refusal(404, "There is no such file.")
-        for read in (_own_file, page_file):
-            try:
+        name, _, ending = request.path_params["name"].rpartition(".")
+        for read in (_own_file, page_file) if name.isalnum() and ending in TYPES else ():
+            with suppress(FileNotFoundError):
                 text = read(f"{name}.{ending}")
-            except FileNotFoundError:
-                continue
-            return Response(text, media_type=f"{TYPES[ending]}; charset=utf-8")
-        return _refusal(404, "There is no such file.")
-
-    async def state(self, request: Request) -> Response:
-        return JSONResponse(await run_in_threadpool(self.session.state))
+                return Response(text, media_type=f"{TYPES[ending]}; charset=utf-8")
+        return _refuse(404, "There is no such file.")
 
     async def changes(self, request: Request) -> Response:
         """Stream the state, at once and whenever it changes."""
-        return StreamingResponse(self._follow(), media_type="text/event-stream")
+        return StreamingResponse(self.follow(), media_type="text/event-stream")
 
-    async def _follow(self) -> AsyncIterator[str]:
+    async def follow(self) -> AsyncIterator[str]:
         loop, changed = asyncio.get_running_loop(), asyncio.Event()
 
         def listener() -> None:
@@ -223,76 +214,49 @@ class _Page:
         finally:
             self.session.listeners.remove(listener)
 
-    async def map(self, request: Request) -> Response:
+    def map(self, request: Request) -> Response:
         with_details = request.query_params.get("details") == "1"
-        block = await run_in_threadpool(self.session.map_block, with_details=with_details)
-        return Response(block, media_type="application/octet-stream")
+        return Response(self.session.map_block(with_details=with_details), media_type=BINARY)
 
-    async def label(self, request: Request) -> Response:
-        given = await _read_json(request)
-        rows = _check_rows(given.get("rows"), self.session.n_rows)
+    def label(self, given: dict[str, Any]) -> None:
+        rows = _check_rows(given, self.session.n_rows)
         action, source = given.get("action", "label"), given.get("source", "map")
-        await run_in_threadpool(self.session.act, action, rows, given.get("label"), source)
-        return await self.state(request)
+        self.session.act(action, rows, given.get("label"), source)
 
-    async def step(self, request: Request) -> Response:
-        action = request.url.path.rpartition("/")[2]
-        await run_in_threadpool(self.session.step, action)
-        return await self.state(request)
+    def cards(self, given: dict[str, Any]) -> list[dict[str, Any]]:
+        rows = _check_rows(given, self.session.n_rows)
+        if not 0 < len(rows) <= MOST_CARDS:
+            raise InputError(f"Ask for 1 to {MOST_CARDS} cards.")
+        return self.session.cards(rows)
 
-    async def freeze(self, request: Request) -> Response:
-        is_frozen = (await _read_json(request)).get("isFrozen")
-        if not isinstance(is_frozen, bool):
-            raise InputError("isFrozen must be true or false.")
-        await run_in_threadpool(self.session.freeze, is_frozen)
-        return await self.state(request)
-
-    async def cards(self, request: Request) -> Response:
-        rows = _check_rows((await _read_json(request)).get("rows"), self.session.n_rows)
-        if len(rows) > MOST_CARDS:
-            raise InputError(f"At most {MOST_CARDS} cards are shown at a time.")
-        return JSONResponse(await run_in_threadpool(self.session.cards, rows))
-
-    async def queue(self, request: Request) -> Response:
-        return JSONResponse(await run_in_threadpool(self.session.queue))
-
-    async def suspects(self, request: Request) -> Response:
-        return JSONResponse(await run_in_threadpool(self.session.suspects))
-
-    async def search(self, request: Request) -> Response:
+    def search(self, request: Request) -> Response:
         text = request.query_params.get("text", "")
         if len(text) > LONGEST_SEARCH:
             raise InputError(f"A search has at most {LONGEST_SEARCH:,} characters.")
-        found = await run_in_threadpool(self.session.find, text)
-        return Response(found.tobytes(), media_type="application/octet-stream")
+        return Response(self.session.find(text).tobytes(), media_type=BINARY)
 
-    async def image(self, request: Request) -> Response:
+    def image(self, request: Request) -> Response:
         row, images = request.path_params["row"], self.session.rows.images
-        found = None
-        if images is not None and row < self.session.n_rows:
-            found = await run_in_threadpool(images.get, row)
+        found = images.get(row) if images is not None and row < self.session.n_rows else None
         if found is None:
-            return _refusal(404, "There is no image of this row.")
-        content, kind = found
+            return _refuse(404, "There is no image of this row.")
         # The image of a row does not change while the server runs.
         headers = {"cache-control": "private, max-age=86400, immutable"}
-        return Response(content, media_type=kind, headers=headers)
+        return Response(found[0], media_type=found[1], headers=headers)
 
-    async def export(self, request: Request) -> Response:
+    def export(self, request: Request) -> Response:
         name = request.path_params["name"]
-        if name not in exports.EXPORTS:
-            return _refusal(404, "There is no such export.")
+        if name not in EXPORTS:
+            return _refuse(404, "There is no such export.")
         with TemporaryDirectory() as folder:
             path = Path(folder, name)
-            await run_in_threadpool(exports.write, self.session, path)
-            content = await run_in_threadpool(path.read_bytes)
-        headers = {"content-disposition": f'attachment; filename="{name}"'}
-        return Response(content, media_type="application/octet-stream", headers=headers)
+            EXPORTS[name](self.session, path)
+            headers = {"content-disposition": f'attachment; filename="{name}"'}
+            return Response(path.read_bytes(), media_type=BINARY, headers=headers)
 
 
 def _own_file(name: str) -> str:
-    source = resources.files("labelfold.studio").joinpath("page", name)
-    return source.read_text(encoding="utf-8")
+    return resources.files("labelfold.studio").joinpath("page", name).read_text(encoding="utf-8")
 
 
 async def _read_json(request: Request) -> dict[str, Any]:
@@ -302,19 +266,18 @@ async def _read_json(request: Request) -> dict[str, Any]:
         body += part
         if len(body) > LARGEST_BODY:
             raise InputError(f"A request has at most {LARGEST_BODY:,} bytes.")
-    try:
+    given: Any = None
+    with suppress(ValueError, RecursionError):
         given = json.loads(body)
-    except (ValueError, RecursionError):
-        given = None
     if not isinstance(given, dict):
         raise InputError("The request must be a JSON object.")
     return given
 
 
-def _check_rows(given: Any, n_rows: int) -> list[int]:
-    if not isinstance(given, list):
+def _check_rows(given: dict[str, Any], n_rows: int) -> list[int]:
+    rows = given.get("rows")
+    if not isinstance(rows, list) or any(type(one) is not int for one in rows):
         raise InputError("rows must be a list of row numbers from 0.")
-    for one in given:
-        if type(one) is not int or not 0 <= one < n_rows:
-            raise InputError(f"rows must be whole numbers from 0 to {n_rows - 1:,}.")
-    return given
+    if rows and not 0 <= min(rows) <= max(rows) < n_rows:
+        raise InputError(f"rows must be from 0 to {n_rows - 1:,}.")
+    return rows

@@ -10,7 +10,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -23,31 +23,18 @@ from labelfold.labels import PartialLabels
 from labelfold.plotting import EmbeddingDisplay
 from labelfold.plotting.interactive_map import map_data, pack
 from labelfold.studio.journal import FitRecord, Journal, Mark, NotSavedError
-from labelfold.studio.labeling import ASIDE, SOURCES, GivenLabels, Labeling
-from labelfold.studio.learner import (
-    Ended,
-    Fitted,
-    Learner,
-    Placed,
-    Proposed,
-    Request,
-    Save,
-    Saved,
-    Status,
-    Task,
-)
-from labelfold.studio.shown_rows import ShownRows
-from labelfold.tables.table import MISSING
+from labelfold.studio.labeling import ASIDE, SOURCES, GivenLabels, Labeling, check_label, describe
+from labelfold.studio.learner import Fitted, Learner, Proposed, Request, Status, Task
+from labelfold.studio.shown_rows import ShownRows, folded
 
 __all__ = ["Session"]
 
-LONGEST_LABEL = 200  # characters
 LONGEST_DETAIL = 300  # characters of a column on the map; cards show all
 ACTIONS = ("label", "remove", "aside")
 
 
 class Session:
-    """Rows, labels and fits of one server."""
+    """Rows, labels and fits of one server; `given` are the labels in the data file."""
 
     def __init__(
         self, rows: ShownRows, given: dict[str, Mark], journal: Journal, task: Task, title: str
@@ -58,8 +45,8 @@ class Session:
         for event in journal.events():
             self.labeling.apply(event)
         self.fits = journal.fits()
-        self.fitted: Fitted | None = None
-        self.proposed = Proposed(-1, [], [])  # none yet
+        self.fitted = Fitted(-1, 0)
+        self.proposed = Proposed(-1, [], [])
         self.coordinates: NDArray[np.float64] | None = None
         self.map_number = 0  # counts changes of coordinates and predictions
         self.status = Status("starting")
@@ -68,7 +55,7 @@ class Session:
         self.listeners: list[Callable[[], None]] = []
         self._lock = threading.RLock()
         self._row_of = {name: row for row, name in enumerate(rows.ids)}
-        self._waiting: dict[Path, Future[str]] = {}
+        self._waiting: dict[Path, Future[str]] = {}  # model files that are being written
         self._learner: Learner | None = None
 
     def start(self) -> None:
@@ -83,20 +70,19 @@ class Session:
 
     # ---- actions
 
-    def act(self, action: str, rows: Sequence[int], label: Any = None, source: str = "map") -> None:
-        """Label rows, remove their labels, or set them aside; on disk when it returns."""
-        if action not in ACTIONS:
-            raise InputError(f"The action {action!r} must be one of {ACTIONS}.")
-        if source not in SOURCES:
-            raise InputError(f"The source {source!r} must be one of {SOURCES}.")
+    def act(self, action: Any, rows: Sequence[int], label: Any = None, source: Any = "map") -> None:
+        """Label rows, remove their labels, or set them aside; on disk when it returns.
+
+        Raises InputError if that makes no sense, and NotSavedError if it could not be written.
+        """
+        if action not in ACTIONS or source not in SOURCES:
+            raise InputError(f"action must be one of {ACTIONS} and source one of {SOURCES}.")
         if not rows:
             raise InputError("No row is selected.")
         names = [self.rows.ids[row] for row in dict.fromkeys(rows)]
-        text = check_label(label) if action == "label" else None
+        values = {"label": check_label(label), "source": source} if action == "label" else {}
         with self._saving():
-            self.labeling.act(
-                self.journal, action, names, text, source if action == "label" else None
-            )
+            self.labeling.act(self.journal, action, names, **values)
             self._ask()
 
     def step(self, action: str) -> None:
@@ -108,11 +94,9 @@ class Session:
 
     def freeze(self, is_frozen: bool) -> None:
         """Let the map move no more, or again."""
-        with self._lock:
+        with self._saving():
             self.is_frozen = is_frozen
-            if not is_frozen:
-                self._ask()
-        self._changed()
+            self._ask()
 
     @contextmanager
     def _saving(self) -> Iterator[None]:
@@ -129,56 +113,42 @@ class Session:
 
     def _ask(self) -> None:
         """Ask for a fit to the labels that hold now."""
-        if self._learner is None:
-            return
-        given = self.labeling.given(self.rows.ids)
-        self._learner.send(Request(self.labeling.number, given, not self.is_frozen))
+        if self._learner is not None:
+            self._learner.send(Request(self.labeling.number, self.given(), not self.is_frozen))
 
     # ---- what was learned
 
-    def _hear(self, message: Any) -> None:
+    def _hear(self, name: str, value: Any) -> None:
         with self._lock:
-            if isinstance(message, Status):
-                self.status = message
-            elif isinstance(message, Placed):
-                self.coordinates = message.coordinates
-                self.map_number += 1
-            elif isinstance(message, Fitted):
-                self.fitted = message
-                self.map_number += 1
-                self._record(message)
-            elif isinstance(message, Proposed):
-                self.proposed = message
-            elif isinstance(message, Saved):
-                self._waiting.pop(message.path).set_result(message.error)
-            elif isinstance(message, Ended):
-                self._end(message)
+            if name == "saved":
+                path, error = value
+                self._waiting.pop(path).set_result(error)
+            elif name == "ended":
+                self._end(value)
+            else:
+                setattr(self, name, value)
+                self.map_number += name in ("coordinates", "fitted")
+                if name == "fitted" and value.classes:
+                    self._record(value)
         self._changed()
 
     def _record(self, fitted: Fitted) -> None:
-        """Keep how good a fit was, for the curve."""
-        if fitted.codes is None:
-            return
-        error = fitted.error
-        record = FitRecord(
-            fitted.event, fitted.n_labels, error["error"], error["low"], error["high"],
-            round(fitted.seconds, 3),
-        )  # fmt: skip
-        if self.fits and self.fits[-1].event == record.event:
-            return  # a restart fits the same labels again
-        self.fits.append(record)
-        try:
-            self.journal.append_fit(record)
-        except NotSavedError as error:
-            self.not_saved = str(error)
+        """Keep how good a fit was, for the curve; a restart fits the same labels again."""
+        if not self.fits or self.fits[-1].event != fitted.event:
+            error, low, high = (fitted.error[name] for name in ("error", "low", "high"))
+            seconds = round(fitted.seconds, 3)
+            record = FitRecord(fitted.event, fitted.n_labels, error, low, high, seconds)
+            self.fits.append(record)
+            with suppress(NotSavedError):  # the next label says so
+                self.journal.append_fit(record)
 
-    def _end(self, ended: Ended) -> None:
+    def _end(self, code: int | None) -> None:
         if not self.status.is_error:
-            self.status = Status(
-                f"The process that fits ended (exit code {ended.code}), perhaps for want of "
-                "memory. Labels are saved; restart labelfold to fit them.",
-                is_error=True,
+            text = (
+                f"The process that fits ended (exit code {code}), perhaps for want of memory. "
+                "Labels are saved; start labelfold again to fit them."
             )
+            self.status = Status(text, is_error=True)
         for waiting in self._waiting.values():
             waiting.set_result(self.status.text)
         self._waiting.clear()
@@ -195,98 +165,78 @@ class Session:
             if self._learner is None:
                 raise InputError(self.status.text)
             self._waiting[path] = waiting
-            self._learner.send(Save(path))
-        error = waiting.result()
-        if error:
+            self._learner.send(path)
+        if error := waiting.result():
             raise InputError(error)
 
     # ---- what pages show
-
-    def describe(self) -> str:
-        """Return what there is now, in a sentence."""
-        state = self.state()
-        n_labels, classes = state["nLabels"], len([one for one in state["classes"] if one["n"]])
-        text = f"{n_labels:,} of {self.n_rows:,} rows have a label, of {classes} classes."
-        if state["nAside"]:
-            text += f" {state['nAside']:,} are set aside."
-        return text
 
     def given(self) -> GivenLabels:
         """Return what is given for every row."""
         with self._lock:
             return self.labeling.given(self.rows.ids)
 
-    def classes(self) -> list[str]:
-        """Return all classes, in the order of their first label."""
-        return list(self.labeling.classes)
-
     def state(self) -> dict[str, Any]:
         """Return what a page needs to know at all times."""
         with self._lock:
-            known = [mark for name, mark in self.labeling.marks.items() if name in self._row_of]
+            labeling, fitted = self.labeling, self.fitted
+            known = [mark for name, mark in labeling.marks.items() if name in self._row_of]
             counts = Counter(mark.label for mark in known if mark.label is not None)
-            fitted = self.fitted
+            fit = None
+            if fitted.classes:
+                fit = {
+                    **{name: fitted.error[name] for name in ("error", "low", "high", "level")},
+                    **{name: getattr(fitted, name) for name in ("event", "promise", "sizes")},
+                    **{"nLabels": fitted.n_labels, "seconds": round(fitted.seconds, 2)},
+                }
             return {
                 "title": self.title,
                 "form": self.rows.form,
                 "columns": [name for name, _ in self.rows.columns],
                 "nRows": self.n_rows,
-                "event": self.labeling.number,
+                "event": labeling.number,
                 "map": self.map_number,
                 "hasMap": self.coordinates is not None,
-                "classes": [{"name": one, "n": counts[one]} for one in self.labeling.classes],
-                "nLabels": sum(counts.values()),
+                "classes": [{"name": one, "n": counts[one]} for one in labeling.classes],
+                "nLabels": counts.total(),
                 "nAside": sum(mark.source == ASIDE for mark in known),
                 "status": self.status.text,
                 "isError": self.status.is_error,
                 "notSaved": self.not_saved,
                 "isFrozen": self.is_frozen,
                 "proposals": self.proposed.event,
-                "nSuspects": len(self.proposed.suspects),
-                "fit": None if fitted is None or fitted.codes is None else {
-                    "event": fitted.event,
-                    "nLabels": fitted.n_labels,
-                    "seconds": round(fitted.seconds, 2),
-                    "promise": fitted.promise,
-                    "sizes": fitted.sizes,
-                    **{key: fitted.error[key] for key in ("error", "low", "high", "level")},
-                },
+                "nSuspects": len(self.suspects()),
+                "fit": fit,
                 "curve": [asdict(one) for one in self.fits],
-                **self.labeling.facts(),
-            }  # fmt: skip
+                "undo": describe(labeling.done[-1]) if labeling.done else None,
+                "redo": describe(labeling.undone[-1]) if labeling.undone else None,
+            }
 
     def display(self) -> EmbeddingDisplay:
         """Return the map, ready to be drawn."""
         with self._lock:
-            names = self.classes()
-            number = {name: code for code, name in enumerate(names)}
-            texts = self.labeling.given(self.rows.ids).texts
-            codes = np.array([number.get(text or "", -1) for text in texts], dtype=np.intp)
+            names, texts = list(self.labeling.classes), self.given().texts
             coordinates, fitted = self.coordinates, self.fitted
         if coordinates is None:
             raise InputError("There is no map yet: wait until the graph is laid out.")
-        predictions = confidence = None
-        if fitted is not None and fitted.codes is not None and fitted.confidence is not None:
-            lookup = np.array([number[name] for name in fitted.classes])
-            predictions = PartialLabels(lookup[fitted.codes], np.array(names, dtype=object))
-            confidence = np.clip(fitted.confidence, 0, 1)
-        return EmbeddingDisplay(
-            coordinates,
-            labels=PartialLabels(codes, np.array(names, dtype=object)),
-            predictions=predictions,
-            confidence=confidence,
-            classes=names,
-        )
+        number = {name: code for code, name in enumerate(names)}
+        classes = np.array(names, dtype=object)
+        codes = np.array([-1 if text is None else number[text] for text in texts], dtype=np.intp)
+        answers: dict[str, Any] = {}
+        if fitted.classes:
+            predicted = np.array([number[name] for name in fitted.classes])[fitted.codes]
+            answers["predictions"] = PartialLabels(predicted, classes)
+            answers["confidence"] = np.clip(fitted.confidence, 0, 1)
+        labels = PartialLabels(codes, classes)
+        return EmbeddingDisplay(coordinates, labels=labels, classes=names, **answers)
 
     def map_block(self, *, with_details: bool) -> bytes:
         """Return the map for the viewer: coordinates, labels, predictions, perhaps columns."""
         with self._lock:
-            number, event = self.map_number, self.labeling.number
-            display = self.display()
+            number, event, display = self.map_number, self.labeling.number, self.display()
         details: dict[str, Any] = {"row": self.rows.ids}
-        if with_details:
-            for name, texts in self.rows.columns:
-                details[name] = [None if one is None else one[:LONGEST_DETAIL] for one in texts]
+        for name, texts in self.rows.columns if with_details else ():
+            details[name] = [None if one is None else one[:LONGEST_DETAIL] for one in texts]
         header, arrays = map_data(display, details)
         if not with_details:
             del header["columns"], arrays["column0"]
@@ -297,52 +247,39 @@ class Session:
         with self._lock:
             fitted = self.fitted
             marks = self.labeling.previous([self.rows.ids[row] for row in rows])
-        cards = []
-        for row, mark in zip(rows, marks, strict=True):
-            card = self.rows.card(row)
-            if mark is not None:
-                card |= {"label": mark.label, "source": mark.source}
-            if fitted is not None and fitted.codes is not None and fitted.confidence is not None:
-                card["predicted"] = fitted.classes[fitted.codes[row]]
-                card["confidence"] = round(float(fitted.confidence[row]), 4)
-            cards.append(card)
+        cards = [self.rows.card(row) for row in rows]
+        for card, mark in zip(cards, marks, strict=True):
+            card |= {} if mark is None else asdict(mark)
+            if fitted.classes:
+                card["predicted"] = fitted.classes[fitted.codes[card["row"]]]
+                card["confidence"] = round(float(fitted.confidence[card["row"]]), 4)
         return cards
 
     def queue(self) -> list[dict[str, Any]]:
         """Return rows to label next that have no mark yet, with reasons."""
         with self._lock:
-            marked = self.labeling.marks
-            names = self.rows.ids
-            return [one for one in self.proposed.queue if names[one["row"]] not in marked]
+            ids, marks = self.rows.ids, self.labeling.marks
+            return [one for one in self.proposed.queue if ids[one["row"]] not in marks]
 
     def suspects(self) -> list[dict[str, Any]]:
         """Return given labels that look wrong and have not changed since."""
         with self._lock:
-            marks, names = self.labeling.marks, self.rows.ids
-            return [
-                one
-                for one in self.proposed.suspects
-                if getattr(marks.get(names[one["row"]]), "label", None) == one["given"]
-            ]
+            found = self.proposed.suspects
+            marks = self.labeling.previous([self.rows.ids[one["row"]] for one in found])
+            pairs = zip(found, marks, strict=True)
+            return [one for one, mark in pairs if mark is not None and mark.label == one["given"]]
 
-    def find(self, text: str) -> NDArray[np.uint8]:
-        """Return 1 for rows that have a text in an id, a column, or the name of their class."""
-        from labelfold.studio.shown_rows import folded
-
+    def find(self, text: str) -> NDArray[np.bool_]:
+        """Return where an id, a column or a given label has a text."""
         wanted = folded(text)
-        with self._lock:
-            labels = self.labeling.given(self.rows.ids).texts
-        found = self.rows.find(text) | np.array([wanted in folded(one or "") for one in labels])
-        return found.astype(np.uint8)
+        in_labels = [wanted in folded(label or "") for label in self.given().texts]
+        return self.rows.find(text) | np.array(in_labels)
 
-
-def check_label(label: Any) -> str:
-    """Return a label without spaces around it, or raise InputError."""
-    text = label.strip() if isinstance(label, str) else ""
-    if not text or not text.isprintable():
-        raise InputError("A class needs a name of printable characters.")
-    if len(text) > LONGEST_LABEL:
-        raise InputError(f"The name of a class has at most {LONGEST_LABEL} characters.")
-    if text in MISSING or text == "-1":
-        raise InputError(f"{text!r} stands for a missing label in tables: choose another name.")
-    return text
+    def describe(self) -> str:
+        """Return what there is now, in a sentence."""
+        state = self.state()
+        n_classes = sum(one["n"] > 0 for one in state["classes"])
+        return (
+            f"{state['nLabels']:,} of {self.n_rows:,} rows have a label, of {n_classes} classes; "
+            f"{state['nAside']:,} are set aside."
+        )

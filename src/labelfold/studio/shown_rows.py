@@ -7,8 +7,10 @@ scripts are images.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -33,49 +35,41 @@ BEGINNINGS = {  # of files, by media type
 
 @dataclass(frozen=True)
 class Images:
-    """Images of rows."""
+    """Images of rows: for each its bytes, its path or None."""
 
     cells: Sequence[bytes | str | None]
-    folder: Path
+    folder: Path  # which paths start from and cannot leave
 
     def get(self, row: int) -> tuple[bytes, str] | None:
         """Return the bytes of an image and their media type; None if there is no such image."""
         cell = self.cells[row]
-        content = self._read(cell) if isinstance(cell, str) else cell
-        if content is None:
-            return None
+        content = (self._read(cell) if isinstance(cell, str) else cell) or b""
         found = (kind for kind, start in BEGINNINGS.items() if content.startswith(start))
-        kind = next(found, None)
-        return None if kind is None else (content, kind)
+        return next(((content, kind) for kind in found), None)
 
     def _read(self, path: str) -> bytes | None:
-        try:
+        with suppress(OSError, ValueError):  # ValueError: a zero byte in the path
             folder = self.folder.resolve(strict=True)
             file = (folder / path).resolve(strict=True)
             is_inside = file.is_relative_to(folder) and file.is_file()
-            if not is_inside or file.stat().st_size > LARGEST_IMAGE:
-                return None
-            return file.read_bytes()
-        except (OSError, ValueError):  # ValueError: a zero byte in the path
-            return None
+            if is_inside and file.stat().st_size <= LARGEST_IMAGE:
+                return file.read_bytes()
+        return None
 
 
 @dataclass(frozen=True)
 class ShownRows:
-    """Ids, columns and images of all rows."""
+    """Ids, columns of texts and images of all rows."""
 
-    ids: list[str]
+    ids: list[str]  # all different
     columns: list[tuple[str, list[str | None]]]
     images: Images | None = None
-    form: str = "table"
+    form: str = "table"  # of cards; or "text" or "image"
 
     def card(self, row: int) -> dict[str, Any]:
         """Return what the card of a row says."""
-        return {
-            "row": row,
-            "id": self.ids[row],
-            "texts": [texts[row] for _, texts in self.columns],
-        }
+        texts = [texts[row] for _, texts in self.columns]
+        return {"row": row, "id": self.ids[row], "texts": texts}
 
     def find(self, text: str) -> NDArray[np.bool_]:
         """Return where an id or a column has a text; accents, case and spacing do not matter."""
@@ -91,13 +85,8 @@ class ShownRows:
 
 def folded(text: str) -> str:
     """Return a text without accents, case and more than single spaces."""
-    plain = "".join(one for one in unicodedata.normalize("NFKD", text) if not is_accent(one))
+    plain = re.sub("[\u0300-\u036f]", "", unicodedata.normalize("NFKD", text))  # as search.js does
     return " ".join(plain.lower().split())
-
-
-def is_accent(character: str) -> bool:
-    """Whether a character is an accent that combines with the letter before it."""
-    return "\u0300" <= character <= "\u036f"
 
 
 def row_ids(ids: Sequence[Any] | None, n_rows: int) -> list[str]:
