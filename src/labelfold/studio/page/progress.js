@@ -33,7 +33,7 @@ export function drawCurve(svg, curve) {
   const [highs, lows] = [points.map((one) => [one.n_labels, one.high]), points.map((one) => [one.n_labels, one.low])];
   if (points.length > 1) svg.append(draw("path", { class: "band", d: `${path([...highs, ...lows.reverse()])}Z` }));
   svg.append(draw("path", { class: "line", d: path(points.map((one) => [one.n_labels, one.error])) }));
-  const last = points.at(-1);
+  const last = curve.at(-1); // the newest fit, which has fewer labels after an undo
   svg.append(draw("circle", { class: "dot", cx: x(last.n_labels), cy: y(last.error), r: 3.5 }));
 }
 
