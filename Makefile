@@ -25,7 +25,7 @@ demo: $(VENV)/.runtime  ## labels and maps of the digits from 50 labels, as a pi
 test: lint $(VENV)/.test  ## style, words, types, import order, then every test and doctest
 	$(ONE_THREAD) $(BIN)/pytest $(PYTEST_ARGS)
 
-browser-check: $(VENV)/.test $(VENV)/.browser  ## pages in a real Chromium, which has to be installed
+browser-check: $(VENV)/.test  ## pages in a real Chromium, which has to be installed
 	$(ONE_THREAD) LABELFOLD_BROWSER=required $(BIN)/pytest tests/browser
 
 lint: $(VENV)/.lint  ## style, words, types and import order only
@@ -75,7 +75,7 @@ test-wheel: $(VENV)/.created  ## the tests against the built wheel rather than t
 test-oldest: $(VENV)/.created  ## the tests on the lowest versions that pyproject.toml allows
 	rm -rf build/oldest-venv
 	mkdir -p build
-	$(BIN)/python tools/lowest_versions.py pyproject.toml app html > build/oldest.txt
+	$(BIN)/python tools/lowest_versions.py pyproject.toml app > build/oldest.txt
 	$(PYTHON) -m venv build/oldest-venv
 	build/oldest-venv/bin/python $(PIP) install --constraint build/oldest.txt --editable ".[test]"
 	$(ONE_THREAD) build/oldest-venv/bin/pytest $(PYTEST_ARGS)
@@ -97,6 +97,6 @@ $(VENV)/.runtime: pyproject.toml | $(VENV)/.created
 	@touch $@
 
 # Each extra installs the runtime dependencies too, hence the second stamp.
-$(VENV)/.test $(VENV)/.browser $(VENV)/.lint $(VENV)/.bench $(VENV)/.docs: $(VENV)/.%: pyproject.toml | $(VENV)/.created
+$(VENV)/.test $(VENV)/.lint $(VENV)/.bench $(VENV)/.docs: $(VENV)/.%: pyproject.toml | $(VENV)/.created
 	$(BIN)/python $(PIP) install --editable ".[$*]"
 	@touch $(VENV)/.runtime $@

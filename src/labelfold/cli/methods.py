@@ -31,6 +31,10 @@ READERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "bool": ("true or false", lambda text: {"true": True, "false": False}[text.lower()]),
     "int": ("a whole number", int),
     "float": ("a number", float),
+    "Mapping[Any, float]": (
+        "classes with their sizes, such as a:0.7,b:0.3",
+        lambda text: _read_sizes(text),
+    ),
     "str": ("text", str),
     "Sequence[str]": (
         "names separated by commas",
@@ -102,7 +106,7 @@ def check_needs(method: Method, table: Table) -> None:
     """Raise InputError for a table of one row, or without the labels that the method needs."""
     if table.n_rows < 2:
         raise InputError(f"{table.origin} has only one row: an embedding needs at least two.")
-    if method.declaration.labels == "needs" and not table.n_labeled:
+    if method.declaration.labels == "needs" and not table.class_counts:
         raise _no_labels(table, f"--method {method.declaration.name}")
 
 
@@ -230,6 +234,17 @@ def read_value(text: str, declared: str, option: str) -> Any:
     raise InputError(f"{option} {text!r} must be {titles}.")
 
 
+def _read_sizes(text: str) -> dict[Any, float]:
+    """Return the sizes of "name:size,name:size", with names read as labels of a file are."""
+    import pyarrow as pa
+
+    from labelfold.tables.table import read_labels
+
+    names, _, sizes = zip(*(part.rpartition(":") for part in text.split(",")), strict=True)
+    classes = read_labels(pa.array(names)).tolist()
+    return dict(zip(classes, map(float, sizes), strict=True))
+
+
 def prepare(table: Table, scale: str) -> tuple[Any, Any, ColumnReport]:
     """Return the features of a table as a matrix, the fitted preparation, and its report."""
     import numpy as np
@@ -250,7 +265,7 @@ def prepare(table: Table, scale: str) -> tuple[Any, Any, ColumnReport]:
 def _scale_matrix(X: NDArray[Any], scale: str) -> tuple[Any, Any, ColumnReport]:
     """Scale numbers without missing values, which need no other preparation."""
     from labelfold.tables import AutoScaler, ColumnReport
-    from labelfold.tables.column_report import ColumnEntry
+    from labelfold.tables.columns import ColumnEntry
     from labelfold.tables.scaling import SCALED
 
     scaler = AutoScaler(scale)

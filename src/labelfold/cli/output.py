@@ -10,7 +10,6 @@ A table named "-" goes to standard output, and the summary then goes to stderr.
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import json
 import os
 import shutil
@@ -267,11 +266,6 @@ class Results:
         if self.picture is not None and _ending(self.picture) not in self._endings:
             endings = ", ".join("." + known for known in self._endings)
             raise InputError(f"{self.picture} must end with one of {endings}.")
-        if self._is_page and importlib.util.find_spec("bokeh") is None:
-            raise InputError(
-                f'{self.picture}: a page needs bokeh: pip install "labelfold[html]", or write '
-                ".png, .pdf or .svg."
-            )
         sources = {os.path.realpath(name) for name in self._inputs if name != STANDARD_STREAM}
         for path in self._paths:
             if os.path.realpath(path) in sources:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array
 
 from labelfold.checks import input_errors
 from labelfold.exceptions import InputError
+from labelfold.plotting.interactive_map import InteractiveMap, interactive_page
 from labelfold.plotting.map_artists import (
     draw_centers,
     draw_density,
@@ -500,6 +501,20 @@ class EmbeddingDisplay:
             )
         return self
 
+    def interactive(
+        self, *, hover: Mapping[Any, Any] | Any = None, title: str | None = None
+    ) -> InteractiveMap:
+        """Return the map as an interactive page, which a notebook shows in a frame.
+
+        The parameters are those of :meth:`write_html`.
+
+        Returns
+        -------
+        page : InteractiveMap
+            The page, to show or to write to a file.
+        """
+        return InteractiveMap(interactive_page(self, hover=hover, title=title))
+
     def write_html(
         self,
         path: str | os.PathLike[str],
@@ -509,8 +524,9 @@ class EmbeddingDisplay:
     ) -> None:
         """Write the map as one interactive HTML file that loads nothing else.
 
-        Points show their details under the pointer, classes can be switched off, and a search marks
-        the points whose label or details contain a text. The display need not be drawn.
+        Points show their details under the pointer, classes can be switched off, a search marks the
+        points whose label or details contain a text, and a lasso selects points. The display need
+        not be drawn.
 
         Parameters
         ----------
@@ -519,23 +535,18 @@ class EmbeddingDisplay:
 
         hover : mapping or pandas DataFrame, default=None
             Columns to show for the point under the pointer and to search in: for each name, one
-            value per point.
+            value per point. A column "row" replaces the number of the row.
 
         title : str, default=None
             Heading of the page. By default the number of points.
 
         Raises
         ------
-        ImportError
-            If Bokeh is missing: ``pip install "labelfold[html]"``.
-
         ValueError
-            If the map has more than 300,000 points or three components, or if `hover` does not have
+            If the map has more than 500,000 points or three components, or if `hover` does not have
             one value per point.
         """
-        from labelfold.plotting.interactive_map import write_html
-
-        write_html(self, path, hover=hover, title=title)
+        self.interactive(hover=hover, title=title).write(path)
 
     def places(self, codes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
         """Return where points of these classes and the class centers are drawn."""
