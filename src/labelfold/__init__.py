@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         datasets,
         ensemble,
         evaluate,
+        evidence,
         exceptions,
         extend,
         graph,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     )
     from labelfold.ensemble import ResampledEmbedding
     from labelfold.evaluate import LabeledKFold, TransductiveSearchCV, draw_labeled
+    from labelfold.evidence import draw_audit, suggest_rows, suspect_labels
     from labelfold.graph import IntrinsicDimension, NeighborGraph
     from labelfold.labels import PartialLabels, hide_labels
     from labelfold.persistence import load, save
@@ -69,9 +71,11 @@ __all__ = [
     "__version__",
     "classify",
     "datasets",
+    "draw_audit",
     "draw_labeled",
     "ensemble",
     "evaluate",
+    "evidence",
     "exceptions",
     "extend",
     "graph",
@@ -83,6 +87,8 @@ __all__ = [
     "semidefinite",
     "solvers",
     "spectral",
+    "suggest_rows",
+    "suspect_labels",
     "tables",
 ]
 
@@ -95,6 +101,7 @@ _HOMES = {
     ),
     "ensemble": ("ResampledEmbedding",),
     "evaluate": ("LabeledKFold", "TransductiveSearchCV", "draw_labeled"),
+    "evidence": ("draw_audit", "suggest_rows", "suspect_labels"),
     "graph": ("IntrinsicDimension", "NeighborGraph"),
     "labels": ("PartialLabels", "hide_labels"),
     "persistence": ("load", "save"),

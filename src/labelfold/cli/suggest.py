@@ -48,8 +48,8 @@ def suggest(
             "--audit",
             metavar="N",
             min=0,
-            help="Add N rows drawn at random. Labels of suggested rows are no random sample, and "
-            "only labels of these rows make an honest estimate of the error.",
+            help="Add N rows drawn at random. Suggested rows are not a random sample, and only "
+            "labels of these rows make an honest estimate of the error.",
         ),
     ] = 0,
     scale: Scale = "auto",
@@ -117,7 +117,8 @@ def fit_or_build(X: Any, table: Table, seed: int) -> tuple[Any, Any]:
     from labelfold import FewLabelClassifier
 
     model = FewLabelClassifier(random_state=seed)
-    labeled = np.flatnonzero(table.is_labeled)
+    given = [] if table.labels is None else table.labels
+    labeled = np.flatnonzero([one is not None for one in given])
     if len(table.class_counts) < 2:
         return model.build_graph(X), labeled
     return model.fit(X, table.labels), labeled
