@@ -14,7 +14,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test browser-check lint bench bench-few-labels reproduce data-named docs test-wheel test-oldest clean
+.PHONY: help demo test browser-check lint bench bench-few-labels bench-layout reproduce data-named docs test-wheel test-oldest clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{ printf "make %-16s %s\n", $$1, $$2 }'
@@ -43,6 +43,11 @@ FEW_LABELS := benchmarks/results/few_labels
 bench-few-labels: data-named $(VENV)/.bench  ## errors of many methods with few labels; continues where it ended
 	$(ONE_THREAD) NUMBA_NUM_THREADS=1 $(BIN)/python -m benchmarks.few_labels.run --out $(FEW_LABELS).jsonl
 	$(BIN)/python -m benchmarks.few_labels.report $(FEW_LABELS).jsonl --keep $(FEW_LABELS).json --out $(FEW_LABELS).md
+
+bench-layout: data-named $(VENV)/.bench  ## pictures by many methods; continues where it ended
+	$(ONE_THREAD) NUMBA_NUM_THREADS=1 $(BIN)/python -m benchmarks.layout quality honesty steady new-rows threads
+	$(BIN)/python -m benchmarks.layout time
+	$(BIN)/python -m benchmarks.layout.report
 
 reproduce: data-named $(VENV)/.runtime  ## the papers' tables and figures; LABELFOLD_DATA names the data directory
 	$(BIN)/python -m reproductions all --data "$(LABELFOLD_DATA)" --out reproduce-output

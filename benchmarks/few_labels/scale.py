@@ -1,19 +1,25 @@
-"""FewLabelClassifier with many rows and many labels: time, new rows, and MAGIC beside an SVM.
+"""FewLabelClassifier at scale: time, memory, new rows, and MAGIC beside an SVM.
 
     LABELFOLD_DATA=... python -m benchmarks.few_labels.scale --out few_labels_scale.json
 
-Each part is measured on seeds from 100 on, which development did not use.
+`--parts memory` measures one part again, and leaves the others of the file as they are. Each part
+is measured on seeds from 100 on, which development did not use.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import resource
+import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 from sklearn.decomposition import PCA
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -70,6 +76,29 @@ def measure_times() -> dict[str, float]:
     return found
 
 
+def measure_memory() -> dict[str, float]:
+    """Measure the peak memory of a fit of the 60,000 images, in a process of its own."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        return process.submit(_memory_of_fit).result()
+
+
+def _memory_of_fit() -> dict[str, float]:
+    data = load("mnist60k")
+    y = hide_labels(data.y, keep=draw_labels(data.y, 100, SEEDS[0]))
+    some = np.concatenate([np.flatnonzero(y != -1), np.arange(500)])
+    FewLabelClassifier().fit(data.X[some], y[some])  # loads what a fit imports
+    before = psutil.Process().memory_info().rss
+    model = FewLabelClassifier().fit(data.X, y)
+    unit = 1 if sys.platform == "darwin" else 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    kept = psutil.Process().memory_info().rss
+    n_rows = len(model.transduction_)
+    return {
+        "peak beside the rows, kB per row": (peak - before) / n_rows / 1000,
+        "kept by the model, kB per row": (kept - before) / n_rows / 1000,
+    }
+
+
 def measure_magic() -> dict[str, float]:
     """Measure the error on MAGIC with 12,080 labels, beside an SVM tuned on them."""
     data = load("magic")
@@ -90,12 +119,19 @@ def measure_magic() -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parts = {
+        "new rows": measure_new_rows,
+        "times": measure_times,
+        "memory": measure_memory,
+        "magic": measure_magic,
+    }
+    parser.add_argument("--parts", nargs="+", choices=parts, default=list(parts))
     parser.add_argument("--out", type=Path, required=True)
-    out = parser.parse_args().out
-    parts = {"new rows": measure_new_rows, "times": measure_times, "magic": measure_magic}
-    found = {}
-    for name, measure in parts.items():
-        found[name] = measure()
+    arguments = parser.parse_args()
+    out = arguments.out
+    found = json.loads(out.read_text()) if out.exists() else {}
+    for name in arguments.parts:
+        found[name] = parts[name]()
         print(name, json.dumps(found[name], indent=1), flush=True)
         out.write_text(json.dumps(found, indent=1) + "\n")
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         extend,
         graph,
         labels,
+        layout,
         plotting,
         semidefinite,
         solvers,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from labelfold.evidence import draw_audit, suggest_rows, suspect_labels
     from labelfold.graph import IntrinsicDimension, NeighborGraph
     from labelfold.labels import PartialLabels, hide_labels
+    from labelfold.layout import GraphLayout
     from labelfold.persistence import load, save
     from labelfold.plotting import EmbeddingDisplay
     from labelfold.semidefinite import (
@@ -53,6 +55,7 @@ __all__ = [
     "EmbeddingDisplay",
     "FewLabelClassifier",
     "FurthestNeighborUnfolding",
+    "GraphLayout",
     "IntrinsicDimension",
     "IsometricSeparationMap",
     "LabeledKFold",
@@ -81,6 +84,7 @@ __all__ = [
     "graph",
     "hide_labels",
     "labels",
+    "layout",
     "load",
     "plotting",
     "save",
@@ -104,6 +108,7 @@ _HOMES = {
     "evidence": ("draw_audit", "suggest_rows", "suspect_labels"),
     "graph": ("IntrinsicDimension", "NeighborGraph"),
     "labels": ("PartialLabels", "hide_labels"),
+    "layout": ("GraphLayout",),
     "persistence": ("load", "save"),
     "plotting": ("EmbeddingDisplay",),
     "semidefinite": (

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.linalg import eigh
+from scipy.stats import ortho_group
+from sklearn.base import clone
 from sklearn.datasets import load_digits, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
@@ -12,6 +14,7 @@ from sklearn.neighbors import KNeighborsTransformer
 import labelfold
 from labelfold import FewLabelClassifier, PartialLabels, hide_labels
 from labelfold.classify.class_sizes import find_offsets, read_class_sizes
+from labelfold.classify.kernel_average import KernelAverage
 from labelfold.classify.row_kernels import GRAPH_KERNELS, NewRows, RowKernels
 from labelfold.datasets import make_swiss_roll
 from labelfold.evidence import calibrate
@@ -188,6 +191,22 @@ def test_refit_is_a_fit_with_other_labels(digits):
         one.refit([0, 1, -1])
 
 
+def test_folds_are_fitted_once_each_on_the_same_graphs(digits, monkeypatch):
+    X, y = digits[0][:300], digits[1][:300]
+    ys = [hide_labels(y, keep=range(start, start + 40)) for start in (0, 40)]
+    models = [FewLabelClassifier(), FewLabelClassifier(class_sizes="balanced")]
+    expected = [[clone(model).fit(X, one).decision_values_ for one in ys] for model in models]
+    fit, given = KernelAverage.fit, []
+    monkeypatch.setattr(
+        KernelAverage, "fit", lambda *arguments: given.append(arguments) or fit(*arguments)
+    )
+    for number, fold, fitted in models[0].fit_many(models, X, ys, None):
+        np.testing.assert_allclose(fitted.decision_values_, expected[number][fold], atol=1e-9)
+        assert fitted.class_sizes == models[number].class_sizes
+    assert len(given) == 4
+    assert len({id(kernels) for kernels, *_ in given}) == 1
+
+
 def test_many_labels_are_fitted_on_all_of_them():
     X = np.random.default_rng(0).normal(size=(4000, 4))
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
@@ -239,6 +258,20 @@ def test_rule_that_no_graph_sees_is_learned_from_features():
     model = FewLabelClassifier().fit(X, hide_labels(y, keep=labeled))
     assert "standardized" in next(iter(model.candidates_)).name
     assert error(model, y, labeled) < 0.25
+
+
+@pytest.mark.parametrize("change", ["order", "rotation"])
+def test_order_and_rotation_change_no_label_although_neighbors_are_equally_near(change):
+    rng = np.random.default_rng(0)
+    classes = np.arange(1500) % 6
+    X = np.rint(1.6 * rng.normal(size=(6, 20))[classes] + 2 * rng.normal(size=(1500, 20)))
+    y = hide_labels(classes, keep=range(12))
+    one = FewLabelClassifier(candidates=PLAIN).fit(X, y)
+    assert error(one, classes, np.arange(12)) < 0.4
+    order = rng.permutation(1500) if change == "order" else np.arange(1500)
+    turned = X if change == "order" else X @ ortho_group.rvs(20, random_state=0)
+    other = FewLabelClassifier(candidates=PLAIN).fit(turned[order], y[order])
+    assert np.mean(other.transduction_ != one.transduction_[order]) <= 0.001
 
 
 # New rows, storage and metrics
@@ -301,6 +334,22 @@ def test_precomputed_neighbors_are_the_graphs_of_the_rows():
     np.testing.assert_allclose(
         given.predict_proba(finder.transform(new)), rows.predict_proba(new), atol=1e-5
     )
+
+
+def test_too_few_precomputed_neighbors_are_refused():
+    X, y, _ = make_swiss_roll(60, n_classes=3, random_state=0)
+    known = KNeighborsTransformer(mode="distance", n_neighbors=5).fit_transform(X)
+    with pytest.raises(ValueError, match="has 5 neighbors, and 10 are needed"):
+        FewLabelClassifier(metric="precomputed").fit(known, hide_labels(y, keep=range(9)))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("n_columns", [3, 150])
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_equal_rows_are_refused_without_a_warning(n_columns, metric):
+    y = hide_labels(np.arange(60) % 3, keep=range(9))
+    with pytest.raises(ValueError, match="All 60 rows of X are equal"):
+        FewLabelClassifier(metric=metric).fit(np.ones((60, n_columns)), y)
 
 
 def test_rows_that_no_label_reaches_get_the_frequencies():

@@ -26,6 +26,7 @@ from labelfold.intervals import wilson_interval
 N_ROWS, N_NEW = 300, 40
 X, NEW = PIXELS[:N_ROWS], PIXELS[N_ROWS : N_ROWS + N_NEW]
 LABELS = some_labels(N_ROWS)
+SIZES = {k: int(size) for k, size in enumerate(np.bincount(DIGITS[:N_ROWS]))}
 NEW_FRAME = pd.DataFrame(NEW, columns=NAMES)
 VARIES = np.ptp(X, axis=0) > 0  # the preparation drops pixels that are constant in the fit
 
@@ -126,6 +127,10 @@ def test_new_rows_are_those_of_predict(finished, new):
             ["--set", "candidates=mutual, shared"],
             FewLabelClassifier(candidates=["mutual", "shared"]),
         ),
+        (
+            ["--set", f"class_sizes={','.join(f'{k}:{size}' for k, size in SIZES.items())}"],
+            FewLabelClassifier(class_sizes=SIZES),
+        ),
     ],
 )
 def test_options_reach_the_classifier(tmp_path, digits, options, model):
@@ -214,6 +219,20 @@ def test_the_error_on_hidden_labels_is_printed_with_its_interval(tmp_path, digit
     assert "Error on hidden labels: " in text
     assert " of 50 wrong), 80% interval " in text
     assert "5 folds, each fitted with about 40 labels." in text
+
+
+@pytest.mark.parametrize("marks", [("yes", ""), ("1", "0"), ("True", "False")])
+def test_audit_rows_alone_are_the_evidence(tmp_path, marks):
+    labeled = np.flatnonzero(LABELS != None)  # noqa: E711
+    drawn = np.isin(np.arange(N_ROWS), labeled[::2])
+    data = write_csv(tmp_path / "data.csv", X, drawn=np.where(drawn, *marks), digit=LABELS)
+    options = ["-o", tmp_path / "labels.csv", "--audit", "drawn", "--json"]
+    result = run(data, "--labels", "digit", *options)
+    assert result.exit_code == 0, result.stderr
+    facts = json.loads(result.stdout)["evidence"]
+    assert facts["calibration"]["sample"] == "audit"
+    assert facts["calibration"]["n_labels"] == len(labeled[::2])
+    assert facts["promise"] == "It rests on the audit rows alone, which were drawn at random."
 
 
 def test_evidence_is_part_of_the_facts(tmp_path, digits):
@@ -319,8 +338,12 @@ def test_other_methods_report_no_weights(tmp_path, digits):
         (["--method", "auto", "--head", "knn"], ["--head needs an embedding"]),
         (["--neighbors", 5], ["--neighbors: --method auto has no", "or name another --method"]),
         (["--set", "candidates=mutul"], ["candidates=('mutul',)", "'mutual'"]),
+        (["--set", "class_sizes=0:0.5,1:many"], ["class_sizes='0:0.5,1:many'", "a mapping"]),
+        (["--set", "class_sizes=0:0.5,1:0.5"], ["class_sizes lacks [2, 3"]),
         (["--set", "beta=1"], ["has no parameter beta"]),
         (["--folds", 1], ["--folds 1"]),
+        (["--audit", "color"], ["--audit color", "no such column"]),
+        (["--audit", "pixel0", "--method", "ccdr"], ["--audit needs --method auto"]),
         (["--folds", 0, "--permutations", 3], ["--folds of 2 or more, got 0"]),
         (["--new", "no-such-file.csv"], ["no-such-file.csv"]),
     ],

@@ -2,8 +2,12 @@
 
 import numpy as np
 import pytest
+from sklearn.metrics.pairwise import euclidean_distances
 
 from labelfold import NeighborGraph
+from labelfold.graph import GraphRecipe
+from labelfold.graph.adjacency import row_numbers
+from labelfold.graph.neighbor_graph import build_graph
 
 
 def line(*positions):
@@ -154,6 +158,29 @@ def test_edges_that_one_end_lists_weigh_less(weights):
     for wrong in (0, -1, 2, "or"):
         with pytest.raises(ValueError, match="one_sided"):
             NeighborGraph.build(X, one_sided=wrong)
+
+
+def test_lists_keep_neighbors_as_near_as_their_last():
+    X = np.random.default_rng(0).integers(0, 4, size=(80, 4)).astype(float)
+
+    def build(X, n_neighbors, weights):
+        recipe = GraphRecipe(n_neighbors, weights=weights, most_ties=70)
+        return build_graph(X, recipe, neighbor_search="exact", random_state=None, n_jobs=None)
+
+    graph = build(X, 3, "shared")
+    distances = euclidean_distances(X) + np.diag(np.full(80, np.inf))
+    expected = distances <= np.sort(distances, axis=1)[:, 2:3] * (1 + 1e-12)
+    assert expected.sum(axis=1).max() > 5
+    listed = np.zeros((80, 80), dtype=bool)
+    listed[row_numbers(graph.nearest), graph.nearest.indices] = True
+    np.testing.assert_array_equal(listed, expected)
+    order = np.random.default_rng(1).permutation(80)
+    other = build(X[order], 3, "shared")
+    np.testing.assert_allclose(
+        other.adjacency.toarray(), graph.adjacency.toarray()[np.ix_(order, order)], atol=1e-12
+    )
+    fewer = build(X, 5, "binary").reweighed(3, "shared")
+    np.testing.assert_allclose(fewer.adjacency.toarray(), graph.adjacency.toarray(), atol=1e-12)
 
 
 def test_equal_rows_and_a_given_scale_with_self_tuning_weights():

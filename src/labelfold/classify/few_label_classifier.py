@@ -188,8 +188,9 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
     graph are joined by bridges. Past 2,000 labels candidates are compared on 2,000 of them, and
     Gaussian kernels have 1,000 landmarks.
 
-    Time is linear in the number of rows past the neighbor search. Memory is about 6 kB per row:
-    four graphs, 60 eigenvectors each, and two or three views of up to 100 columns, all of float64.
+    Time is linear in the number of rows past the neighbor search. Memory is about 12 kB per row
+    beside the rows themselves, measured on 60,000 rows of 100 columns: four graphs, 60
+    eigenvectors each, three views of the rows, and work space of a fifth of it.
 
     Examples
     --------
@@ -329,7 +330,7 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
         for number, model in enumerate(models):
             for fold, y in enumerate(ys):
                 fitted = copy(first).set_params(**model.get_params(deep=False))
-                yield number, fold, fitted.refit(y)
+                yield number, fold, fitted.refit(y) if number or fold else fitted
 
     def _check_parameters(self) -> None:
         check_choice("metric", self.metric, METRICS)
@@ -478,6 +479,24 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
             Whether the class is in the set.
         """
         return self._choose_sets(*self._score_rows(X), coverage)
+
+    def distances_to(self, X: Any) -> sp.csr_array:
+        """Return distances of rows to their neighbors among the rows of fit, in ``graph_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_new, n_features)
+            Rows, in the form that ``fit`` takes.
+
+        Returns
+        -------
+        csr_array of shape (n_new, n_samples)
+            Ten neighbors per row, or all if there are fewer.
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X, reset=False)
+        with limit_threads(self.n_jobs):
+            return NewRows(self._views, X).distances(GRAPH_KERNELS["shared"], self.graph_)
 
     def _choose_sets(
         self, scores: NDArray[np.float64], unreached: Any, coverage: float

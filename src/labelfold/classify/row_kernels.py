@@ -16,7 +16,7 @@ computed when it is first needed, and serves every later set of labels.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,9 @@ MOST_FEATURES = 100  # of the rows that are searched; wider ones are reduced to 
 N_EIGENVECTORS = 60  # 30 to 150 differ by 0.1 points on average, with up to 500 labels
 MOST_LANDMARKS = 1000
 SAMPLE_SIZE = 1000  # of the rows among which the median distance is measured
+# Rows of whole numbers have neighbors at equal distances. If the order of the rows chose among
+# them, another order would change up to 10 % of the labels of the digits from two per class.
+MOST_TIES = 3
 ENTRIES_AT_ONCE = 2**23  # of a Gaussian kernel
 
 
@@ -176,7 +179,8 @@ class View:
     @classmethod
     def fit(cls, X: Any, *steps: Any, of_rows: bool = False) -> View:
         """Fit a map that consists of steps to the training rows."""
-        pipeline = make_pipeline(*map(clone, steps), "passthrough").fit(X)
+        with np.errstate(invalid="ignore"):  # PCA's shares of no variance: graphs refuse equal rows
+            pipeline = make_pipeline(*map(clone, steps), "passthrough").fit(X)
         projects = any(isinstance(step, PCA | TruncatedSVD) for step in steps)
         largest = float(np.max(np.abs(pipeline.transform(X)))) if projects else 0.0
         return cls(pipeline, of_rows, 2.0 ** (np.ceil(np.log2(largest)) - 26) if largest else 0.0)
@@ -249,9 +253,13 @@ class NewRows:
         key = kernel.n_components
         if key not in self._distances:
             searched = GRAPH_KERNELS[kernel.neighbors_of] if kernel.neighbors_of else kernel
-            n_neighbors = min(searched.n_neighbors, graph.n_points - 1)
-            self._distances[key] = graph.index.query(self.searched(kernel), n_neighbors)
-        return keep_nearest(self._distances[key], graph.recipe.n_neighbors)
+            n_neighbors = searched.n_neighbors + graph.recipe.most_ties
+            self._distances[key] = graph.index.query(
+                self.searched(kernel), min(n_neighbors, graph.n_points - 1)
+            )
+        return keep_nearest(
+            self._distances[key], graph.recipe.n_neighbors, ties=graph.recipe.most_ties > 0
+        )
 
 
 @stored
@@ -315,9 +323,12 @@ class RowKernels:
                 searched = self.graph(kernel.neighbors_of, progress)
                 graph = searched.reweighed(n_neighbors, kernel.weights, one_sided=kernel.one_sided)
             else:
+                recipe = GraphRecipe(n_neighbors, None, self._graph_metric, kernel.weights)
+                if self.views is not None:
+                    recipe = replace(recipe, most_ties=MOST_TIES)
                 graph = build_graph(
                     self._rows.searched(kernel),
-                    GraphRecipe(n_neighbors, None, self._graph_metric, kernel.weights),
+                    recipe,
                     neighbor_search=self.neighbor_search,
                     random_state=self.seed,
                     n_jobs=self.n_jobs,
@@ -355,8 +366,10 @@ class RowKernels:
         if kernel.shape == "linear":
             deviations = features.std(axis=0)
             return FeatureColumns(kernel, deviations / deviations.max() ** 2)
-        rng = np.random.default_rng(self.seed)
-        sample = features[rng.choice(len(features), min(SAMPLE_SIZE, len(features)), replace=False)]
+        # A sample that does not depend on the order of the rows.
+        by_length = np.argsort(np.einsum("ij,ij->i", features, features))
+        places = np.linspace(0, len(features) - 1, min(SAMPLE_SIZE, len(features))).astype(int)
+        sample = features[by_length[places]]
         squares = euclidean_distances(sample, squared=True)[np.triu_indices(len(sample), 1)]
         scale = float(np.median(squares)) or float(squares.max()) or 1.0
         landmarks = Nystroem(

@@ -38,6 +38,15 @@ if TYPE_CHECKING:
 
 HEADS = ("ridge", "linear", "knn")
 LOW = 0.5  # confidences below it are counted
+NOT_DRAWN = (
+    "",
+    "0",
+    "0.0",
+    "no",
+    "false",
+    "none",
+    "nan",
+)  # cells of rows that are not for an audit
 
 
 @command
@@ -76,6 +85,15 @@ def classify(
         ),
     ] = None,
     options: MethodOptions,
+    audit: Annotated[
+        str | None,
+        typer.Option(
+            "--audit",
+            metavar="COLUMN",
+            help="Column that marks rows which were drawn at random to be labeled. Probabilities, "
+            "error and sets then rest on their labels alone (method auto).",
+        ),
+    ] = None,
     coverage: Annotated[
         float,
         typer.Option(
@@ -133,11 +151,14 @@ def classify(
     chosen = find_method(method, classifying())
     embeds = chosen.declaration.embeds
     check_options(method, embeds=embeds, head=head, permutations=permutations, folds=folds)
+    if audit is not None and method != "auto":
+        raise InputError(f"--audit needs --method auto, and --method {method} was chosen.")
     if STANDARD_STREAM in data and new == STANDARD_STREAM:
         raise InputError("DATA and --new cannot both be standard input: name a file.")
     with Results(out, reading.files(*data, new), wanted, pages=True) as results:
         estimator = make_estimator(chosen, options)
         table = reading.read_labeled(console, data, labels)
+        table, is_audit = split_audit(table, audit)
         y = labels_of_classes(table, "a classifier")
         tables = [table] if new is None else [table, read_more(console, reading, new, table)]
         results.check_map(sum(one.n_rows for one in tables))
@@ -156,6 +177,8 @@ def classify(
             fitted, estimate = classification.fit_and_estimate(
                 model, X, y, folds=folds, seed=options.seed, progress=progress
             )
+        if is_audit is not None:
+            fitted.refit(y, audit=is_audit)  # on the same graphs
         fit_seconds = time.perf_counter() - begin
         baseline = None
         if permutations:
@@ -208,6 +231,20 @@ def check_options(
         raise InputError("--folds 1 would hide all labels at once: use 2 or more, or 0 for none.")
 
 
+def split_audit(table: Table, name: str | None) -> tuple[Table, Any]:
+    """Return the table without the column of audit rows, and which rows these are."""
+    if name is None:
+        return table, None
+    import numpy as np
+
+    names = table.feature_names or []
+    if name not in names:
+        raise InputError(f"--audit {name}: {table.origin} has no such column among its features.")
+    cells = table.features.column(name).to_pylist()
+    is_audit = np.array([str(one).strip().lower() not in NOT_DRAWN for one in cells])
+    return replace(table, features=table.features.drop_columns([name])), is_audit
+
+
 def read_more(console: Console, reading: DataOptions, new: str, table: Table) -> Table:
     """Read the rows of --new like the others; the ending of the file decides its format."""
     from labelfold.tables.source import format_of_name
@@ -258,14 +295,18 @@ def answer_all(tables: list[Table], fitted: Any, whole: Any, coverage: float) ->
 def as_display(
     fitted: Any, X: Any, y: Any, more: list[Table], whole: Any, answers: dict[str, Any]
 ) -> EmbeddingDisplay:
-    """Return the map, ready to be drawn; CCDR computes it if the classifier has no embedding."""
+    """Return the map, ready to be drawn: a layout of the rows, or if there is none, by CCDR."""
     import numpy as np
 
     from labelfold import CCDR
     from labelfold.cli.transform import features_for
     from labelfold.labels import PartialLabels
+    from labelfold.plotting.map_inputs import lay_out
 
-    embedder = getattr(fitted, "embedder_", None) or CCDR(random_state=0).fit(X, y)
+    embedder = lay_out(fitted)
+    if embedder is None:
+        embedder = getattr(fitted, "embedder_", None)
+        embedder = embedder or CCDR(2 * len(fitted.classes_), random_state=0).fit(X, y)
     embedding, is_new = embedder.embedding_, None
     labels = PartialLabels.from_y(y)
     for new in more:

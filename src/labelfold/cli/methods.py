@@ -31,6 +31,10 @@ READERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "bool": ("true or false", lambda text: {"true": True, "false": False}[text.lower()]),
     "int": ("a whole number", int),
     "float": ("a number", float),
+    "Mapping[Any, float]": (
+        "classes with their sizes, such as a:0.7,b:0.3",
+        lambda text: _read_sizes(text),
+    ),
     "str": ("text", str),
     "Sequence[str]": (
         "names separated by commas",
@@ -228,6 +232,17 @@ def read_value(text: str, declared: str, option: str) -> Any:
             return READERS[kind][1](text)
     titles = " or ".join(READERS[kind][0] for kind in reversed(kinds))
     raise InputError(f"{option} {text!r} must be {titles}.")
+
+
+def _read_sizes(text: str) -> dict[Any, float]:
+    """Return the sizes of "name:size,name:size", with names read as labels of a file are."""
+    import pyarrow as pa
+
+    from labelfold.tables.table import read_labels
+
+    names, _, sizes = zip(*(part.rpartition(":") for part in text.split(",")), strict=True)
+    classes = read_labels(pa.array(names)).tolist()
+    return dict(zip(classes, map(float, sizes), strict=True))
 
 
 def prepare(table: Table, scale: str) -> tuple[Any, Any, ColumnReport]:

@@ -283,12 +283,15 @@ def map_display(
     coordinates: Any, labels: PartialLabels, embedder: Any, **answers: Any
 ) -> EmbeddingDisplay:
     """Return a map, ready to be drawn; `answers` are a classifier's predictions."""
+    from labelfold.layout import GraphLayout
     from labelfold.plotting import EmbeddingDisplay
+    from labelfold.plotting.map_inputs import LaidOut
     from labelfold.plotting.map_view import telling_components
 
     return EmbeddingDisplay(
         coordinates,
         labels=labels,
+        is_layout=isinstance(embedder, GraphLayout | LaidOut),
         components=telling_components(coordinates.shape[1], labels),
         class_centers=getattr(embedder, "class_centers_", None),
         **{"classes": getattr(embedder, "classes_", None), **answers},

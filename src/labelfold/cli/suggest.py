@@ -114,11 +114,11 @@ def fit_or_build(X: Any, table: Table, seed: int) -> tuple[Any, Any]:
     """Return a fitted classifier, or the graph if there are no two classes; and labeled rows."""
     import numpy as np
 
-    from labelfold import FewLabelClassifier
+    from labelfold import FewLabelClassifier, PartialLabels
 
     model = FewLabelClassifier(random_state=seed)
-    given = [] if table.labels is None else table.labels
-    labeled = np.flatnonzero([one is not None for one in given])
+    labels = PartialLabels.from_optional_y(table.labels, n_samples=table.n_rows)
+    labeled = np.flatnonzero(labels.mask)
     if len(table.class_counts) < 2:
         return model.build_graph(X), labeled
     return model.fit(X, table.labels), labeled

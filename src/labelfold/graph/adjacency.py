@@ -30,6 +30,8 @@ __all__ = [
     "with_values",
 ]
 
+ROUNDING = 1e-9  # relative difference of distances up to which they count as equal
+
 
 class SparseAdjacency:
     """Weights W of an undirected graph, from a symmetric nonnegative matrix."""
@@ -116,13 +118,21 @@ def keep_entries(entries: sp.csr_array, kept: NDArray[np.bool_]) -> sp.csr_array
     return sp.csr_array(parts, shape=entries.shape)
 
 
-def keep_nearest(distances: sp.csr_array, n_nearest: int) -> sp.csr_array:
-    """Keep the ``n_nearest`` smallest entries of every row, ties by column number."""
+def keep_nearest(distances: sp.csr_array, n_nearest: int, *, ties: bool = False) -> sp.csr_array:
+    """Keep the ``n_nearest`` smallest entries of every row, and with ``ties`` their equals.
+
+    Without, ties are broken by column number.
+    """
     if not distances.has_sorted_indices:
         distances = distances.sorted_indices()
     rows, counts = row_numbers(distances), np.diff(distances.indptr)
     order = np.lexsort((distances.data, rows))  # leaves ties in their order
     rank = np.arange(len(order)) - np.repeat(distances.indptr[:-1], counts)
+    if ties:
+        last = rank == n_nearest - 1
+        limits = np.full(distances.shape[0], np.inf)
+        limits[rows[last]] = distances.data[order[last]] * (1 + ROUNDING)
+        return keep_entries(distances, distances.data <= limits[rows])
     nearest = np.zeros(len(order), dtype=bool)
     nearest[order[rank < n_nearest]] = True
     return keep_entries(distances, nearest)

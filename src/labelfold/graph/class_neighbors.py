@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from labelfold.graph.adjacency import symmetrize
+from labelfold.graph.adjacency import keep_nearest, symmetrize
 from labelfold.graph.all_pairs import furthest_points
 from labelfold.graph.neighbor_graph import NeighborGraph
 from labelfold.graph.neighbor_index import PointIndex, others_than
@@ -51,7 +51,8 @@ def nearest_by_class(graph: NeighborGraph, codes: Numbers, alpha: float) -> Numb
         From 0, for plain distances, to 1, at which other classes come last.
     """
     k = graph.recipe.n_neighbors
-    nearest, lengths = (part.reshape(-1, k) for part in (graph.nearest.indices, graph.nearest.data))
+    lists = keep_nearest(graph.nearest, k)
+    nearest, lengths = (part.reshape(-1, k) for part in (lists.indices, lists.data))
     order = np.lexsort((nearest, lengths), axis=1)
     chosen = np.take_along_axis(nearest, order, axis=1).astype(np.intp)
     other_class = (codes[:, None] >= 0) & (codes[chosen] >= 0) & (codes[:, None] != codes[chosen])

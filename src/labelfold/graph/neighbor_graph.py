@@ -65,6 +65,7 @@ class GraphRecipe:
     weights: str | WeightFunction = "heat"
     scale: Any = "auto"
     one_sided: float | None = None
+    most_ties: int = 0  # neighbors beyond n_neighbors that a list keeps, as near as its last one
 
     @property
     def one_sided_factor(self) -> float:
@@ -76,7 +77,7 @@ class GraphRecipe:
     def difference(self, other: GraphRecipe) -> str:
         """Name the first parameter in which two recipes differ, with both values; "" if none.
 
-        Estimators do not have ``one_sided``, and take a graph with any.
+        Estimators do not have ``one_sided`` and ``most_ties``, and take a graph with any.
         """
         for name in ("radius", "metric", "weights", "scale", "n_neighbors"):
             mine, theirs = getattr(self, name), getattr(other, name)
@@ -274,7 +275,7 @@ class NeighborGraph(ReadOnly):
         if self.recipe.radius is not None:
             return distances
         # A row of the graph holds the point's own list and the points that count it.
-        return keep_nearest(distances, self.recipe.n_neighbors)
+        return keep_nearest(distances, self.recipe.n_neighbors, ties=self.recipe.most_ties > 0)
 
     @cached_property
     def equal_groups(self) -> NDArray[np.int32]:
@@ -298,8 +299,12 @@ class NeighborGraph(ReadOnly):
         weights, one_sided : str or callable, float
             As for :meth:`build`; the scale is automatic.
         """
-        recipe = GraphRecipe(n_neighbors, None, self.recipe.metric, weights, one_sided=one_sided)
-        return graph_of_lists(keep_nearest(self.nearest, n_neighbors), None, recipe, self.index)
+        own = self.recipe
+        recipe = GraphRecipe(
+            n_neighbors, None, own.metric, weights, one_sided=one_sided, most_ties=own.most_ties
+        )
+        lists = keep_nearest(self.nearest, n_neighbors, ties=own.most_ties > 0)
+        return graph_of_lists(lists, None, recipe, self.index)
 
     def for_new_rows(self) -> QueryGraph:
         """Return what new rows need: the graph without its edges."""
@@ -505,17 +510,20 @@ def build_graph(
         check_real("one_sided", recipe.one_sided, above=0, at_most=1, hint=", or None")
     n_neighbors = _check_neighborhood(recipe, X.shape[0])
     edge_weights(np.ones(1), 1.0, recipe.weights)  # raises for a wrong name before the search
+    n_searched = min(n_neighbors + recipe.most_ties, X.shape[0] - 1)
     progress("neighbors", 0, 1)
     index = make_index(
         X,
         recipe.metric,
-        n_neighbors=n_neighbors,
+        n_neighbors=n_searched,
         neighbor_search=neighbor_search if recipe.radius is None else "exact",
         seed=seed_from(random_state),
         n_jobs=n_jobs,
     )
     radius = recipe.radius
-    lists = index.neighbors(n_neighbors) if radius is None else index.within(radius)
+    lists = index.neighbors(n_searched) if radius is None else index.within(radius)
+    if recipe.most_ties:
+        lists = keep_nearest(lists, n_neighbors, ties=True)
     progress("neighbors", 1, 1, note=index.report.backend)
     graph = graph_of_lists(lists, scale, replace(recipe, n_neighbors=n_neighbors), index)
     if recipe.radius is None:

@@ -123,8 +123,8 @@ def _nearest(rows: sp.csr_array, n_neighbors: int) -> sp.csr_array:
     if len(counts) and counts.min() < n_neighbors:
         raise InputError(
             f"Row {int(counts.argmin())} of the precomputed distances has {counts.min()} "
-            f"neighbors, fewer than n_neighbors={n_neighbors}: compute them with at least "
-            "that many, or lower n_neighbors."
+            f"neighbors, and {n_neighbors} are needed: compute them with n_neighbors="
+            f"{n_neighbors} or more, or lower n_neighbors if the estimator has it."
         )
     return keep_nearest(rows, n_neighbors)
 

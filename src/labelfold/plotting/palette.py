@@ -1,8 +1,10 @@
 """A color, a marker and a text color for each class, safe for color-blind readers.
 
-The eight colors are those of Okabe and Ito (2008). Past eight classes the colors repeat with the
-next marker shape, so the pair is unique for up to 64 classes; no larger set of colors stays
-distinct under the common color vision deficiencies.
+The first eight colors are those of Okabe and Ito (2008). The others were added one by one, each as
+far as possible from those before (Glasbey et al., 2007) by distance in OKLab, for normal sight and
+for the three deficiencies as Machado et al. (2009) simulate them. No so large set stays distinct
+under these, so every ten classes have a shape of their own: no two colors with the same shape are
+closer, to any eye, than the closest two of Okabe and Ito. Pairs are unique for 240 classes.
 """
 
 from __future__ import annotations
@@ -23,6 +25,32 @@ OKABE_ITO = (
     "#F0E442",  # yellow
     "#000000",  # black, last: it competes with text and outlines
 )
+COLORS = (
+    *OKABE_ITO,
+    "#660022",
+    "#111188",
+    "#225500",
+    "#992288",
+    "#22DD77",
+    "#8877FF",
+    "#6644CC",
+    "#886655",
+    "#FF88EE",
+    "#550066",
+    "#999944",
+    "#11FFCC",
+    "#AA0000",
+    "#444466",
+    "#DDAAAA",
+    "#BB55CC",
+    "#66DDEE",
+    "#0044BB",
+    "#FF6666",
+    "#CC3355",
+    "#776699",
+    "#AACC11",
+)
+N_PER_SHAPE = 10
 MARKERS = ("o", "s", "^", "D", "P", "X", "v", "p")
 UNLABELED_COLOR = "#BDBDBD"
 NOTE_COLOR = "#595959"  # for notes about a picture
@@ -49,14 +77,14 @@ def class_styles(n_classes: int) -> list[ClassStyle]:
     Examples
     --------
     >>> from labelfold.plotting.palette import class_styles
-    >>> [style.marker for style in class_styles(9)][-2:]
+    >>> [style.marker for style in class_styles(11)][-2:]
     ['o', 's']
     """
     styles = []
     for index in range(n_classes):
-        lap, place = divmod(index, len(OKABE_ITO))
-        color = OKABE_ITO[place]
-        styles.append(ClassStyle(color, MARKERS[lap % len(MARKERS)], readable_on_white(color)))
+        color = COLORS[index % len(COLORS)]
+        marker = MARKERS[index // N_PER_SHAPE % len(MARKERS)]
+        styles.append(ClassStyle(color, marker, readable_on_white(color)))
     return styles
 
 
