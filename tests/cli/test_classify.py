@@ -246,7 +246,7 @@ def test_given_labels_that_look_wrong_are_marked(tmp_path):
     ]
     assert wrong in marked
     assert len(marked) < 8
-    assert f"Look wrong: {len(marked)} given label" in " ".join(result.stdout.split())
+    assert f"Worth a second look: {len(marked)} given label" in " ".join(result.stdout.split())
 
 
 def test_evidence_is_part_of_the_facts(tmp_path, digits):
