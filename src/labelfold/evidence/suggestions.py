@@ -1,4 +1,4 @@
-"""Which rows to label next: those whose labels would tell most about rows in doubt around them.
+"""Which rows to label next: those whose labels would settle most doubt around them.
 
 With u the doubt about the label of every row, c how far labels cover it, and H the heat kernel of
 the graph (:mod:`labelfold.graph.diffusion`), the gain of labeling row i is
@@ -59,7 +59,7 @@ class Suggestion:
         Why: its label is in doubt, no label is near, or nothing labeled is like it at all and it
         may belong to a class that nobody has named.
     gain : float
-        What its label is expected to tell, as a share of the most that any row's would.
+        What its label is worth, relative to the first row suggested.
     """
 
     row: int
@@ -137,7 +137,7 @@ def draw_audit(
 ) -> Numbers:
     """Return unlabeled rows drawn at random, whose labels make estimates honest.
 
-    Labels of suggested rows are no random sample: an error estimated from them is off. Label these
+    Suggested rows are not a random sample: an error estimated from their labels is off. Label these
     rows too, and pass a mask of them as ``audit`` to :meth:`~labelfold.FewLabelClassifier.fit`.
 
     Parameters
