@@ -438,7 +438,8 @@ def describe_evidence(facts: dict[str, Any] | None) -> list[str]:
 
 def describe_suspects(n: int) -> list[str]:
     """How many given labels look wrong, if any does."""
-    return [f"Worth a second look: {counted(n, 'given label')}; labelfold review says why."] if n else []
+    text = f"Worth a second look: {counted(n, 'given label')}; labelfold review says why."
+    return [text] if n else []
 
 
 def describe_estimate(facts: dict[str, Any]) -> str:
