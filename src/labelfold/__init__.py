@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         datasets,
         ensemble,
         evaluate,
+        evidence,
         exceptions,
         extend,
         graph,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     )
     from labelfold.ensemble import ResampledEmbedding
     from labelfold.evaluate import LabeledKFold, TransductiveSearchCV, draw_labeled
+    from labelfold.evidence import draw_audit, suggest_rows, suspect_labels
     from labelfold.graph import IntrinsicDimension, NeighborGraph
     from labelfold.labels import PartialLabels, hide_labels
     from labelfold.layout import GraphLayout
@@ -72,9 +74,11 @@ __all__ = [
     "__version__",
     "classify",
     "datasets",
+    "draw_audit",
     "draw_labeled",
     "ensemble",
     "evaluate",
+    "evidence",
     "exceptions",
     "extend",
     "graph",
@@ -87,6 +91,8 @@ __all__ = [
     "semidefinite",
     "solvers",
     "spectral",
+    "suggest_rows",
+    "suspect_labels",
     "tables",
 ]
 
@@ -99,6 +105,7 @@ _HOMES = {
     ),
     "ensemble": ("ResampledEmbedding",),
     "evaluate": ("LabeledKFold", "TransductiveSearchCV", "draw_labeled"),
+    "evidence": ("draw_audit", "suggest_rows", "suspect_labels"),
     "graph": ("IntrinsicDimension", "NeighborGraph"),
     "labels": ("PartialLabels", "hide_labels"),
     "layout": ("GraphLayout",),

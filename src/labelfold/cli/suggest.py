@@ -48,8 +48,8 @@ def suggest(
             "--audit",
             metavar="N",
             min=0,
-            help="Add N rows drawn at random. Labels of suggested rows are no random sample, and "
-            "only labels of these rows make an honest estimate of the error.",
+            help="Add N rows drawn at random. Suggested rows are not a random sample, and only "
+            "labels of these rows make an honest estimate of the error.",
         ),
     ] = 0,
     scale: Scale = "auto",

@@ -6,7 +6,7 @@ kernel H_t = exp(-t (I - S)). Since the spectrum of S lies in [-1, 1],
     H_t = e^(-t) (I_0(t) + 2 sum_k I_k(t) T_k(S)),
 
 with Bessel functions I_k and Chebyshev polynomials T_k: about sqrt(30 t) products with S, where a
-walk would take t steps. The trace of H_t is the number of regions that heat still tells apart: n at
+walk would take t steps. The trace of H_t is the number of regions that are still distinct: n at
 first, the number of connected components in the end.
 """
 
@@ -61,7 +61,7 @@ class HeatDiffusion:
         return np.asarray(total)
 
     def time_of(self, n_regions: float) -> tuple[float, float]:
-        """Return the time after which heat tells about so many regions apart, and their number.
+        """Return the time after which about so many regions are distinct, and their number.
 
         It lies between 1 and 512; the number returned is that of the time returned.
         """
