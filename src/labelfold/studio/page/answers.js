@@ -24,7 +24,7 @@ export class Answers {
       this.box.blur();
       studio.label(name);
     });
-    this.box.addEventListener("keydown", (event) => event.key === "Escape" && this.box.blur());
+    this.box.addEventListener("keydown", (event) => event.key === "Escape" && (event.stopPropagation(), this.box.blur()));
   }
 
   learn(names) {
@@ -40,8 +40,7 @@ export class Answers {
     const buttons = names.map((name) => {
       const code = studio.codeOf(name);
       const icon = code === undefined ? make("i") : shapeIcon(studio.viewer.data.classes[code].shape, code);
-      const text = told("span", name, "name");
-      const button = make("button", { type: "button", disabled: !isOpen, title: name }, icon, text);
+      const button = make("button", { type: "button", disabled: !isOpen, title: name }, icon, told("span", name, "name"));
       if (keyOf.has(name)) button.append(make("kbd", {}, keyOf.get(name)));
       button.classList.toggle("guess", name === guess);
       button.addEventListener("click", () => studio.label(name));

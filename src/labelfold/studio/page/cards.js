@@ -2,9 +2,9 @@
 import { make, shapeIcon, told } from "./elements.js";
 
 const percent = (share) => `${Math.round(100 * share)} %`;
-const SOURCES = { file: "in the file", audit: "given, audit" };
+const SOURCES = { file: "in the file", aside: "set aside", audit: "given, audit" };
 
-export const picture = (row) => make("img", { src: `api/image/${row}`, alt: `Row ${row + 1}`, loading: "lazy" });
+export const picture = (row) => make("img", { src: `api/image/${row}`, alt: `Row ${row + 1}`, loading: "lazy", decoding: "async" });
 
 // A class with its shape and color.
 export function chip(studio, name, note) {
@@ -15,10 +15,10 @@ export function chip(studio, name, note) {
 
 function marks(studio, { label, source, predicted, confidence }) {
   const known = [];
-  if (source === "aside") known.push(make("small", {}, "set aside"));
+  if (source !== undefined && label === null) known.push(make("span", { className: "chip" }, make("small", {}, "set aside")));
   else if (source !== undefined) known.push(chip(studio, label, SOURCES[source] ?? "given"));
-  const isOther = predicted !== undefined && predicted !== label;
-  return isOther ? [...known, chip(studio, predicted, `predicted ${percent(confidence)}`)] : known;
+  if (predicted !== undefined && predicted !== label) known.push(chip(studio, predicted, `predicted ${percent(confidence)}`));
+  return known;
 }
 
 export function tile(studio, card, { drop } = {}) {
@@ -35,11 +35,7 @@ export function tile(studio, card, { drop } = {}) {
   }
   made.append(...marks(studio, card), told("span", card.id, "id"));
   made.addEventListener("click", () => studio.pointOut(card.row));
-  made.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.target !== made) return;
-    event.preventDefault();
-    studio.pointOut(card.row);
-  });
+  made.addEventListener("keydown", (event) => event.key === "Enter" && (event.preventDefault(), studio.pointOut(card.row)));
   if (drop !== undefined) {
     const button = make("button", { type: "button", className: "drop", title: "Take out of the selection" }, "×");
     button.addEventListener("click", (event) => (event.stopPropagation(), drop(card.row)));

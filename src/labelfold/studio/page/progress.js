@@ -33,7 +33,7 @@ export function drawCurve(svg, curve) {
   const [highs, lows] = [points.map((one) => [one.n_labels, one.high]), points.map((one) => [one.n_labels, one.low])];
   if (points.length > 1) svg.append(draw("path", { class: "band", d: `${path([...highs, ...lows.reverse()])}Z` }));
   svg.append(draw("path", { class: "line", d: path(points.map((one) => [one.n_labels, one.error])) }));
-  const last = curve.at(-1); // the newest fit, which has fewer labels after an undo
+  const last = points.at(-1);
   svg.append(draw("circle", { class: "dot", cx: x(last.n_labels), cy: y(last.error), r: 3.5 }));
 }
 
@@ -41,18 +41,16 @@ export function showProgress(studio) {
   const { state, viewer } = studio;
   const { fit, nLabels, nRows, nAside, classes } = state;
   const nClasses = classes.filter(({ n }) => n > 0).length;
-  const figures = [["Labels", `${grouped(nLabels)} of ${counted(nRows, "row")}`, "large"]];
-  if (nAside > 0) figures.push(["Set aside", grouped(nAside), ""]);
+  const figures = [["Labels", `${grouped(nLabels)} of ${counted(nRows, "row")}${nAside > 0 ? `, ${grouped(nAside)} set aside` : ""}`, "large"]];
   if (fit === null) {
-    const missing = nClasses === 0 ? "label rows of two classes." : "one class only. Label a row of another class.";
-    figures.push(["Error", `Nothing to fit yet: ${missing}`, ""]);
+    const missing = nClasses === 0 ? "Nothing to fit yet: label rows of two classes." : "Nothing to fit yet: one class only. Label a row of another class.";
+    figures.push(["Error", missing, ""]);
   } else {
     figures.push(["Estimated error", percent(fit.error), "large"]);
     figures.push(["", `${percent(fit.low)} to ${percent(fit.high)} (${percent(fit.level, 0)} interval)`, ""]);
     figures.push(["Last fit", `${fit.seconds} s, ${counted(fit.nLabels, "label")}`, ""]);
   }
-  const line = ([name, text, className]) => [make("dt", {}, name), make("dd", { className }, text)];
-  studio.part(".figures").replaceChildren(...figures.flatMap(line));
+  studio.part(".figures").replaceChildren(...figures.flatMap(([name, text, className]) => [make("dt", {}, name), make("dd", { className }, text)]));
   studio.part(".promise").textContent = fit?.promise ?? "";
   drawCurve(studio.part(".curve"), state.curve);
   studio.part(".sizes-title").hidden = fit === null;
@@ -60,8 +58,7 @@ export function showProgress(studio) {
     const code = studio.codeOf(label);
     const icon = code === undefined || viewer === null ? make("i") : shapeIcon(viewer.data.classes[code].shape, code);
     const range = `${percent(share)} (${percent(low, 0)} to ${percent(high, 0)})`;
-    const bar = make("meter", { min: 0, max: 1, value: share });
-    return make("li", {}, icon, told("span", label), bar, make("span", { className: "count" }, range));
+    return make("li", {}, icon, told("span", label), make("meter", { min: 0, max: 1, value: share }), make("span", { className: "count" }, range));
   });
   studio.part(".sizes").replaceChildren(...lines);
 }

@@ -51,9 +51,7 @@ class Studio {
     Object.assign(this, { root, viewer: null, state: null, failed: null, isLost: false });
     Object.assign(this, { queue: [], place: 0, suspects: [], suspect: 0, shown: PAGE, guesses: {} });
     this.answers = new Answers(this);
-    for (const one of root.querySelectorAll("[data-do]")) {
-      one.addEventListener("click", () => this.keys[one.dataset.do]());
-    }
+    for (const one of root.querySelectorAll("[data-do]")) one.addEventListener("click", () => this.keys[one.dataset.do]());
     this.part(".more").addEventListener("click", () => ((this.shown += PAGE), this.showSelection()));
     this.listen();
     follow((state) => this.hear(state), () => this.lose());
@@ -87,8 +85,7 @@ class Studio {
     this.showState();
     if (!state.hasMap) return;
     await this.renewMap();
-    const isSame = before?.proposals === state.proposals && before.event === state.event;
-    if (!isSame || this.queue.length === 0) await this.renewProposals();
+    if (before?.proposals !== state.proposals || before.event !== state.event || this.queue.length === 0) await this.renewProposals();
     this.showTab();
   }
 
@@ -152,16 +149,14 @@ class Studio {
   // The rows that an answer is about, and how they came up.
   get target() {
     if (this.viewer === null) return { rows: [], source: "map" };
-    const isMap = this.tab === "selected" || this.tab === "legend";
-    if (isMap) return { rows: Array.from(this.viewer.selection), source: "map" };
+    if (this.tab === "selected" || this.tab === "legend") return { rows: Array.from(this.viewer.selection), source: "map" };
     const { row, reason } = this.current ?? {};
-    const source = this.tab === "suspects" ? "suspect" : reason;
     // Only a row that is on the screen: its card may still be on the way.
-    return { rows: row === undefined || row !== this.onScreen ? [] : [row], source };
+    return { rows: row === undefined || row !== this.onScreen ? [] : [row], source: this.tab === "suspects" ? "suspect" : reason };
   }
 
   get current() {
-    return { suspects: this.suspects[this.suspect], queue: this.queue[this.place] }[this.tab];
+    return this.tab === "suspects" ? this.suspects[this.suspect] : this.tab === "queue" ? this.queue[this.place] : undefined;
   }
 
   label(name) {
@@ -233,18 +228,14 @@ class Studio {
     this.part(".status").textContent = `${counted(nLabels, "label")}${error}${doing}`;
     this.part(".status").classList.toggle("is-error", state.isError);
     const waiting = this.part(".waiting");
-    const opening = state.isError ? state.status : `${state.status || "opening the map"} …`;
-    if (waiting !== null) waiting.textContent = opening;
-    const lost = "The server does not answer: nothing can be saved. Start labelfold label again.";
-    const trouble = this.isLost ? lost : state.notSaved;
+    if (waiting !== null) waiting.textContent = state.isError ? state.status : `${state.status || "opening the map"} …`;
+    const trouble = this.isLost ? "The server does not answer: nothing can be saved. Start labelfold label again." : state.notSaved;
     this.part(".banner").hidden = trouble === "";
     this.part(".banner span").textContent = trouble;
     this.part(".banner button").hidden = this.isLost;
     const [undo, redo, freeze] = this.root.querySelectorAll(".steps-bar button");
-    for (const [button, name] of [[undo, "undo"], [redo, "redo"]]) {
-      button.disabled = !this.isOpen || state[name] === null;
-      button.title = `${button.textContent} (${button.dataset.do}): ${state[name] ?? "nothing"}`;
-    }
+    Object.assign(undo, { disabled: !this.isOpen || state.undo === null, title: `Undo (z): ${state.undo ?? "nothing to undo"}` });
+    Object.assign(redo, { disabled: !this.isOpen || state.redo === null, title: `Redo (Z): ${state.redo ?? "nothing to redo"}` });
     this.answers.learn(state.classes.map(({ name }) => name));
     freeze.ariaPressed = String(state.isFrozen);
     showProgress(this);
@@ -268,14 +259,14 @@ class Studio {
     for (const one of this.root.querySelectorAll("[role=tab]")) one.ariaSelected = String(one.dataset.tab === this.tab);
     if (this.viewer === null) return;
     const turn = (this.turn = {}); // a newer call overtakes this one
-    const show = { queue: this.showQueue, selected: this.showSelection, suspects: this.showSuspects };
-    await show[this.tab]?.call(this);
+    const show = { queue: () => this.showQueue(), selected: () => this.showSelection(), suspects: () => this.showSuspects() };
+    await show[this.tab]?.();
     if (this.turn !== turn) return;
     const { rows } = this.target;
     const isOpen = this.isOpen && rows.length > 0;
     this.answers.show(this.guess, isOpen);
     this.part(".target").textContent = rows.length > 1 ? `Label ${counted(rows.length, "row")}:` : "";
-    for (const key of ["Delete", "s"]) this.part(`.moves [data-do="${key}"]`).disabled = !isOpen;
+    for (const one of this.root.querySelectorAll('.moves [data-do="Delete"], .moves [data-do="s"]')) one.disabled = !isOpen;
     this.part(".accept").disabled = !isOpen || this.guess === undefined;
     this.part(".accept").textContent = this.guess === undefined ? "Accept" : `Accept ${this.guess}`;
   }
@@ -293,8 +284,7 @@ class Studio {
     const isStale = this.state.proposals !== this.state.event;
     const ended = isStale ? "More rows come with the next fit." : "All proposed rows are labeled.";
     const reason = this.part(".reason");
-    if (current === undefined) reason.textContent = ended;
-    else reason.replaceChildren(make("b", {}, `${this.place + 1}. `), REASONS[current.reason] ?? current.reason);
+    reason.replaceChildren(make("b", {}, current === undefined ? "" : `${this.place + 1}. `), current === undefined ? ended : (REASONS[current.reason] ?? current.reason));
     await this.fill('[data-for="queue"] .cards', current === undefined ? [] : [current.row]);
     this.focusOn(current?.row ?? null);
   }
@@ -302,29 +292,25 @@ class Studio {
   async showSelection() {
     const rows = this.viewer.selection;
     const none = "Nothing is selected. Drag with the lasso (l) or the rectangle (r), or press Shift and drag.";
-    const amount = rows.length === 0 ? none : `${counted(rows.length, "row")} selected`;
-    this.part('[data-for="selected"] .amount').textContent = amount;
+    this.part('[data-for="selected"] .amount').textContent = rows.length === 0 ? none : `${counted(rows.length, "row")} selected`;
     this.part(".more").hidden = rows.length <= this.shown;
-    const drop = (row) => this.viewer.select([row], "remove");
-    await this.fill('[data-for="selected"] .cards', Array.from(rows.subarray(0, this.shown)), { drop });
+    await this.fill('[data-for="selected"] .cards', Array.from(rows.subarray(0, this.shown)), { drop: (row) => this.viewer.select([row], "remove") });
   }
 
   async showSuspects() {
     const { current } = this;
     const [at, all] = [this.suspect + 1, this.suspects.length];
-    const early = "Labels are compared with each other as soon as there are two classes.";
-    const none = this.state.fit === null ? early : "No label looks wrong.";
+    const none = this.state.fit === null ? "Labels are compared with each other as soon as there are two classes." : "No label looks wrong.";
     const amount = this.part('[data-for="suspects"] .amount');
     amount.textContent = current === undefined ? none : `${at} of ${all}: ${current.reason}`;
+    const sides = current === undefined ? [] : [["Rows that speak for ", current.suggested, current.rows_against], ["Rows that speak for ", current.given, current.rows_for]];
     await this.fill('[data-for="suspects"] .cards', current === undefined ? [] : [current.row]);
-    const side = async (name, rows) => {
+    const columns = [];
+    for (const [text, name, rows] of sides) {
       const cards = rows.length === 0 ? [] : await post("cards", { rows });
-      const tiles = make("div", { className: "cards" }, ...cards.map((card) => tile(this, card)));
-      return make("div", {}, make("h2", {}, "Rows that speak for ", chip(this, name, "")), tiles);
-    };
-    const { suggested, given, rows_against: others, rows_for: same } = current ?? {};
-    const sides = current === undefined ? [] : [side(suggested, others), side(given, same)];
-    this.part(".evidence").replaceChildren(...(await Promise.all(sides)));
+      columns.push(make("div", {}, make("h2", {}, text, chip(this, name, "")), make("div", { className: "cards" }, ...cards.map((card) => tile(this, card)))));
+    }
+    this.part(".evidence").replaceChildren(...columns);
     this.focusOn(current?.row ?? null);
   }
 
@@ -347,12 +333,11 @@ class Studio {
     const dialog = this.part("dialog.exports");
     this.keys = {
       ...{ z: () => this.send("undo"), Z: () => this.send("redo"), retry: () => this.retry() },
-      x: () => this.send("freeze", { isFrozen: !this.state.isFrozen }),
-      o: () => (dialog.open ? dialog.close() : dialog.showModal()),
+      ...{ x: () => this.send("freeze", { isFrozen: !this.state.isFrozen }), o: () => (dialog.open ? dialog.close() : dialog.showModal()) },
       ...{ q: () => this.choose("queue"), w: () => this.choose("selected"), e: () => this.choose("suspects") },
       ...{ g: () => this.choose("progress"), m: () => this.choose("legend") },
       ...{ y: () => this.accept(), " ": () => this.move(1), b: () => this.move(-1) },
-      ...{ Delete: () => this.act({ action: "remove" }), s: () => this.act({ action: "aside" }) },
+      ...{ Delete: () => this.act({ action: "remove" }), Backspace: () => this.act({ action: "remove" }), s: () => this.act({ action: "aside" }) },
       Enter: () => this.answers.box.focus(),
     };
     document.addEventListener("keydown", (event) => {
@@ -372,8 +357,7 @@ class Studio {
       else this.label(name);
     });
     // The search is on the tab of the map.
-    const find = ({ key, target }) => key === "/" && !target.closest("input") && this.choose("legend");
-    document.addEventListener("keydown", find, true);
+    document.addEventListener("keydown", (event) => event.key === "/" && this.tab !== "legend" && !event.target.closest("input") && this.choose("legend"), true);
   }
 }
 
