@@ -128,6 +128,7 @@ def test_a_point_is_drawn_at_its_place_in_its_color_and_shape(visit, script):
     shares = []  # width at three quarters of the radius, over the width in the middle
     for row in (0, 10):
         visited.call("(row) => scatter.fit([row])", row)
+        visited.settle()
         radius = visited.call("() => (viewer.data.sizes[0] * scatter.camera.grow) / 2")
         left, top = np.round(np.subtract(visited.place(row), (box["x"], box["y"]))).astype(int)
         near = pixels(visited)[:, left - 15 : left + 16].sum(axis=2) < 600
