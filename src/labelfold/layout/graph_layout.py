@@ -122,14 +122,14 @@ class GraphLayout(GraphEmbedder):
     q_ij ~ 1 / (1 + |y_i - y_j|^2), by openTSNE. P holds the edge weights, scaled so that each row
     draws its neighbors with the same total force; equal rows are one point.
 
-    Descent has two parts. The first sees no labels. The second runs twice from there, once without
-    labels, which gives ``base_embedding_``, and once under their force: so the certificate does not count
-    what more steps do as the labels' doing. Under their force, an
-    edge whose ends have class probabilities p and q keeps ``1 - f + f (sum_c sqrt(p_c q_c))^4`` of
-    its weight. The force f is ``label_weight`` times the accuracy on left-out labels, corrected for
-    chance as in Cohen's kappa and taken at the lower end of its 95 % interval: labels that say
-    nothing about the rows do not change the picture. Since the first part is the same for all
-    labels, a few more labels move few points.
+    Descent has two parts. The first sees no labels. The second runs twice from there, without
+    labels, which gives ``base_embedding_``, and under their force, so that the certificate does not
+    count what more steps do as the labels' doing. Under their force, an edge whose ends have class
+    probabilities p and q keeps ``1 - f + f (sum_c sqrt(p_c q_c))^4`` of its weight. The force f is
+    ``label_weight`` times the accuracy on left-out labels, corrected for chance as in Cohen's kappa
+    and taken at the lower end of its 95 % interval: labels that say nothing about the rows do not
+    change the picture. Since the first part is the same for all labels, a few more labels move few
+    points.
 
     New rows are placed at the median m of their neighbors in every coordinate, weighted by the
     edges and by the agreement of classes; then at the median with these weights over
