@@ -81,7 +81,7 @@ def test_labels_are_those_of_the_library(finished, digits):
     result, folder = finished
     assert result.exit_code == 0, result.stderr
     rows = read_csv(folder / "labels.csv")
-    assert list(rows[0]) == ["file", "row", "label", "confidence", "set", "given"]
+    assert list(rows[0]) == ["file", "row", "label", "confidence", "set", "suspect", "given"]
     own = rows[:N_ROWS]
     assert {row["file"] for row in own} == {str(digits)}
     assert [int(row["row"]) for row in own] == list(range(1, N_ROWS + 1))
@@ -233,6 +233,20 @@ def test_audit_rows_alone_are_the_evidence(tmp_path, marks):
     assert facts["calibration"]["sample"] == "audit"
     assert facts["calibration"]["n_labels"] == len(labeled[::2])
     assert facts["promise"] == "It rests on the audit rows alone, which were drawn at random."
+
+
+def test_given_labels_that_look_wrong_are_marked(tmp_path):
+    labels = LABELS.copy()
+    wrong = int(np.flatnonzero(labels == 0)[0])
+    labels[wrong] = 4
+    data = write_csv(tmp_path / "data.csv", X, digit=labels)
+    result = run(data, "--labels", "digit", "-o", tmp_path / "labels.csv")
+    marked = [
+        k for k, row in enumerate(read_csv(tmp_path / "labels.csv")) if row["suspect"] == "True"
+    ]
+    assert wrong in marked
+    assert len(marked) < 8
+    assert f"Worth a second look: {len(marked)} given label" in " ".join(result.stdout.split())
 
 
 def test_evidence_is_part_of_the_facts(tmp_path, digits):

@@ -22,6 +22,7 @@ from labelfold.exceptions import InputError
 from labelfold.layout import descent, graph_layout, start
 from labelfold.layout.affinities import DistinctPoints, agreement, to_affinities
 from labelfold.layout.label_force import neighbor_purity, signal_of_labels
+from labelfold.progress import report_nothing
 
 pytest.importorskip("openTSNE")
 DIGITS, CLASSES = load_digits(return_X_y=True)
@@ -168,14 +169,18 @@ def test_labels_add_no_more_to_predicted_than_to_true_classes():
     assert added[0] <= added[1] + 0.02
 
 
-def test_the_force_separates_classes_that_the_graph_mixes():
-    rng = np.random.default_rng(0)
-    X = np.vstack([rng.normal(size=(200, 3)), rng.normal([2.5, 0, 0], size=(200, 3))])
-    y = np.repeat([0, 1], 200)
-    layout = GraphLayout().fit(X, hide_labels(y, keep=np.arange(0, 400, 5)))
-    effect = layout.certificate_.label_effect
-    assert effect.added > 0.005
-    assert neighbor_purity(layout.embedding_, y) > neighbor_purity(layout.base_embedding_, y)
+def test_the_force_separates_what_the_classifier_is_sure_of():
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    sides = (X[:, 0] > 0).astype(int)
+    layout = GraphLayout().fit(X)
+    layout._force, sure, unsure = 0.9, np.eye(2)[sides], np.full((300, 2), 0.5)
+    points = DistinctPoints.of_graph(layout.graph_)
+    purities = []
+    for distributions in (unsure, sure):
+        weights = layout._weaken(points.weights, distributions, distributions)
+        steps = layout._descent(weights, report_nothing)
+        purities.append(neighbor_purity(steps.relax(layout.embedding_, 100), sides))
+    assert purities[1] > purities[0] + 0.03
 
 
 # ---- steady pictures

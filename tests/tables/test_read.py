@@ -193,6 +193,15 @@ def test_the_first_sheet_with_cells_is_read(tmp_path):
     assert table.notes[0] == "Of 2 sheets the first was read, 'first'."
 
 
+def test_cells_of_a_sheet_are_as_written(tmp_path):
+    frame = pd.DataFrame([["007", "n/a", 1.5], ["08", "x", 2], ["09", "none", None]])
+    frame.to_excel(tmp_path / "t.xlsx", index=False, header=False)
+    table = read(tmp_path / "t.xlsx", header=False, id_column=1)
+    assert table.ids == ["007", "08", "09"]
+    assert values(table, "column 2") == ["n/a", "x", "none"]
+    assert values(table, "column 3") == [1.5, 2, None]
+
+
 def test_content_gives_the_format_where_the_name_does_not(tmp_path):
     for name in ("t.csv", "t.parquet", "t.feather", "t.arrow", "t.jsonl", "t.xlsx"):
         path = write(FRAME, tmp_path / name)
@@ -418,8 +427,9 @@ def test_several_files_are_one_table(tmp_path):
     assert values(table, "size") == [1.5, 2.25, None, 4.0, 1e-300, 0.75]
     assert table.origin == f"{paths[0]} and 2 more"
     assert read(str(tmp_path / "*.csv*"), labels="kind").ids == ["r0", "r1", "r4", "r5"]
-    with pytest.raises(InputError, match="no file has such a name"):
-        read(tmp_path / "*.tsv")
+    for none in (tmp_path / "*.tsv", [paths[0], tmp_path / "*.tsv"]):
+        with pytest.raises(InputError, match=r"\*.tsv: no file has such a name"):
+            read(none)
 
 
 def test_numbers_here_and_text_there_are_text(tmp_path):

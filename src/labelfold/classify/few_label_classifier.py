@@ -404,7 +404,7 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
         if audit is not None:
             drawn = check_mask("audit", audit, len(labels))[self.labeled_rows_]
             sample = "audit" if drawn.any() else "chosen"
-        # Without its only label a class is unknown, which says nothing of scores.
+        # A class that loses its only label is unknown, which says nothing of scores.
         has_others = np.bincount(self._given)[self._given] > 1
         self._trusted = np.flatnonzero(has_others & (drawn | (sample == "chosen")))
         given, left_out = self._given[self._trusted], self.left_out_values_

@@ -137,8 +137,8 @@ def classify(
     The result has one line per row: its name (id) or number (row, starting at 1); its label, given
     or predicted; the confidence, which is the probability that the label is right (calibrated by
     auto only); and whether the label was given. auto adds the set of labels that holds the right
-    one with the --coverage asked: one label to accept, or several to look at. With --new, a first
-    column names the file.
+    one with the --coverage asked, one label to accept or several to look at, and marks given labels
+    that look wrong (suspect). With --new, a first column names the file.
 
     For example:
 
@@ -231,6 +231,16 @@ def check_options(
         raise InputError("--folds 1 would hide all labels at once: use 2 or more, or 0 for none.")
 
 
+def find_suspects(fitted: Any) -> list[bool]:
+    """Return whether each row has a given label that looks wrong."""
+    import numpy as np
+
+    from labelfold.evidence import suspect_labels
+
+    rows = [one.row for one in suspect_labels(fitted)]
+    return np.isin(np.arange(len(fitted.transduction_)), rows).tolist()
+
+
 def split_audit(table: Table, name: str | None) -> tuple[Table, Any]:
     """Return the table without the column of audit rows, and which rows these are."""
     if name is None:
@@ -283,8 +293,10 @@ def answer_all(tables: list[Table], fitted: Any, whole: Any, coverage: float) ->
     }
     if hasattr(fitted, "label_sets"):
         columns["set"] = name_sets(fitted.label_sets(coverage), fitted.classes_)
+        columns["suspect"] = find_suspects(fitted)
     for new in more:
         answers = answer(whole, new, coverage=coverage)
+        answers["suspect"] = [False] * new.n_rows
         for name, values in columns.items():
             values += np.asarray(answers[name]).tolist()
     n_new = sum(one.n_rows for one in more)
@@ -352,6 +364,7 @@ def evidence_facts(fitted: Any, coverage: float, answers: dict[str, Any]) -> dic
         "coverage": coverage,
         "n_sets": len(alone),
         "n_single": sum(alone),
+        "n_suspects": sum(answers["suspect"]),
         "text": str(fitted.error_estimate_),
     }
 
@@ -419,7 +432,14 @@ def describe_evidence(facts: dict[str, Any] | None) -> list[str]:
         f"Estimated class sizes: {listed(sizes, MOST_CLASSES)}.",
         f"Sets with coverage {facts['coverage']:.0%}: one label in "
         f"{facts['n_single']:,} of {counted(facts['n_sets'], 'row')}, several in the others.",
+        *describe_suspects(facts["n_suspects"]),
     ]
+
+
+def describe_suspects(n: int) -> list[str]:
+    """How many given labels look wrong, if any does."""
+    text = f"Worth a second look: {counted(n, 'given label')}; labelfold review says why."
+    return [text] if n else []
 
 
 def describe_estimate(facts: dict[str, Any]) -> str:

@@ -96,8 +96,8 @@ def suggest_rows(
 
     Notes
     -----
-    Deterministic. A batch takes up to ``n`` rounds of some dozen products with the adjacency: 0.1 to
-    0.3 processor seconds for 20 of 60,000 rows.
+    Deterministic. A batch takes up to ``n`` rounds of some dozen products with the adjacency: 0.1
+    to 0.3 processor seconds for 20 of 60,000 rows.
 
     Examples
     --------

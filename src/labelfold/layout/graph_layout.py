@@ -254,7 +254,7 @@ class GraphLayout(GraphEmbedder):
         Parameters
         ----------
         distances : csr_array of shape (n_new, n_samples)
-            Distances to as many neighbors for every row, as ``graph_.distances_to(X)`` or a
+            Distances to the neighbors of every row, as ``graph_.distances_to(X)`` or a
             classifier's ``distances_to(X)`` returns them.
 
         Returns
@@ -429,9 +429,13 @@ def graph_of(estimator: Any) -> NeighborGraph | None:
 
 
 def _weighted_medians(weights: sp.csr_array, values: Array) -> Array:
-    """Return the weighted median of every row's neighbors, of each coordinate; rows are as long."""
-    of_each = weights.data.reshape(weights.shape[0], -1)
-    neighbors = values[weights.indices].reshape(*of_each.shape, -1)
+    """Return the weighted median of every row's neighbors, of each coordinate."""
+    counts = np.diff(weights.indptr)
+    is_neighbor = np.arange(counts.max(initial=0)) < counts[:, None]
+    of_each = np.zeros(is_neighbor.shape)
+    of_each[is_neighbor] = weights.data
+    neighbors = np.full((*is_neighbor.shape, values.shape[1]), np.inf)
+    neighbors[is_neighbor] = values[weights.indices]
     medians = np.empty((len(of_each), values.shape[1]))
     for column in range(values.shape[1]):
         order = np.argsort(neighbors[:, :, column], axis=1, kind="stable")

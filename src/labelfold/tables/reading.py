@@ -136,9 +136,12 @@ def _all_paths(path: Any) -> list[str]:
     paths: list[str] = []
     for name in map(os.fspath, [path] if isinstance(path, str | os.PathLike) else path):
         is_pattern = glob.has_magic(name) and not os.path.exists(name)
-        paths += sorted(glob.glob(name)) if is_pattern else [name]
+        found = sorted(glob.glob(name)) if is_pattern else [name]
+        if not found:
+            raise InputError(f"{name}: no file has such a name: check the pattern.")
+        paths += found
     if not paths:
-        raise InputError(f"{path}: no file has such a name: name one, or - for standard input.")
+        raise InputError("no file is named: name one, or - for standard input.")
     return paths
 
 
@@ -326,7 +329,8 @@ def _read_json_lines(source: Source) -> Any:
 def _read_excel(source: Source, request: Request) -> Table:
     """Read the first sheet of a workbook that holds anything, as if it were saved as text."""
     with _library_errors(), source.open() as stream:
-        sheets = pd.read_excel(stream, sheet_name=None, header=None, engine="openpyxl")
+        as_written = {"dtype": object, "na_filter": False}
+        sheets = pd.read_excel(stream, sheet_name=None, header=None, **as_written)
     filled = [title for title, frame in sheets.items() if frame.size]
     if not filled:
         raise InputError("a workbook without cells: expected one line per row.")
