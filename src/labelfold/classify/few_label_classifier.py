@@ -30,6 +30,7 @@ from labelfold.evidence import (
     estimate_error,
     find_threshold,
 )
+from labelfold.classify.settling import settle
 from labelfold.exceptions import InputError
 from labelfold.graph.adjacency import nearest_points
 from labelfold.graph.neighbor_graph import fingerprint
@@ -358,11 +359,16 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
         scores = average.scores(kernels, groups)
         self._prior = class_frequencies(labels)
         scores[self.unreached_] = self._prior
-        self.class_offsets_ = np.zeros(labels.n_classes)
+        self.class_offsets_, bands = np.zeros(labels.n_classes), None
         if self.class_sizes is not None:
             bands = read_class_sizes(self.class_sizes, labels)
             self.class_offsets_ = find_offsets(scores, labels, bands)
             scores += self.class_offsets_
+        settled = None
+        if "mutual" in names and not len(self.unreached_):
+            settled = settle(scores, labels, kernels.graph("mutual", progress), bands)
+        self._settling = None if settled is None else settled - scores
+        scores = scores if settled is None else settled
         self._average, self._groups, self._views = average, groups, kernels.views
         self.classes_ = labels.classes
         self.decision_values_ = scores
@@ -481,6 +487,9 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
             scores = self._average.scores_at_new(new, groups)
             scores[groups < 0] = self._prior
             scores += self.class_offsets_
+            if self._settling is not None:
+                near = self.graph_.weigh(distances, relative=True)
+                scores += (near @ self._settling) / near.sum(axis=1)[:, None]
             rows, own = self.graph_.values_of_equal(
                 new.view("rows"), distances, self.decision_values_
             )
