@@ -185,6 +185,11 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
     leave-one-out. The scores are an average with weights prior * exp(-m e), m being the number of
     labels and e the relative squared error on left-out labels.
 
+    Where the classes turn out to be clusters of the "mutual" graph, labels settle: boundaries move
+    to the gaps between clusters, by a random walk on the graph. New rows follow their neighbors.
+    Where more than 5 % of the edges join different classes, or a class would change its size by
+    more than 20 %, nothing happens; nor does it without "mutual" among the candidates.
+
     Rows of more than 100 columns are reduced to 100 principal components. Separate components of a
     graph are joined by bridges. Past 2,000 labels candidates are compared on 2,000 of them, and
     Gaussian kernels have 1,000 landmarks.
