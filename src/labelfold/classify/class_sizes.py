@@ -65,9 +65,7 @@ def read_class_sizes(class_sizes: Mapping[Any, Any] | str, labels: PartialLabels
     return bands
 
 
-def find_offsets(
-    scores: Array, labels: PartialLabels, bands: Array, *, warn: bool = True
-) -> Array:
+def find_offsets(scores: Array, labels: PartialLabels, bands: Array, *, warn: bool = True) -> Array:
     """Return one offset per class with which the numbers of rows are within the bands.
 
     Labeled rows keep their labels, and count. Warns if 100 rounds are not enough.

@@ -23,6 +23,7 @@ from labelfold.classify.row_kernels import (
     NewRows,
     RowKernels,
 )
+from labelfold.classify.settling import settle
 from labelfold.evidence import (
     calibrate,
     choose_sets,
@@ -30,7 +31,6 @@ from labelfold.evidence import (
     estimate_error,
     find_threshold,
 )
-from labelfold.classify.settling import settle
 from labelfold.exceptions import InputError
 from labelfold.graph.adjacency import nearest_points
 from labelfold.graph.neighbor_graph import fingerprint

@@ -118,9 +118,7 @@ def keep_entries(entries: sp.csr_array, kept: NDArray[np.bool_]) -> sp.csr_array
     return sp.csr_array(parts, shape=entries.shape)
 
 
-def keep_nearest(
-    distances: sp.csr_array, n_nearest: int, *, ties: bool = False
-) -> sp.csr_array:
+def keep_nearest(distances: sp.csr_array, n_nearest: int, *, ties: bool = False) -> sp.csr_array:
     """Keep the ``n_nearest`` smallest entries of every row, and with ``ties`` their equals.
 
     Without, ties are broken by column number.

@@ -269,9 +269,7 @@ class NeighborGraph(ReadOnly):
         if self.recipe.radius is not None:
             return distances
         # A row of the graph holds the point's own list and the points that count it.
-        return keep_nearest(
-            distances, self.recipe.n_neighbors, ties=self.recipe.most_ties > 0
-        )
+        return keep_nearest(distances, self.recipe.n_neighbors, ties=self.recipe.most_ties > 0)
 
     @cached_property
     def equal_groups(self) -> NDArray[np.int32]:
