@@ -2,7 +2,8 @@
 
     LABELFOLD_DATA=... python -m benchmarks.few_labels.scale --out few_labels_scale.json
 
-`--parts memory` measures one part again, and leaves the others of the file as they are. Each part is measured on seeds from 100 on, which development did not use.
+`--parts memory` measures one part again, and leaves the others of the file as they are. Each part
+is measured on seeds from 100 on, which development did not use.
 """
 
 from __future__ import annotations
