@@ -14,7 +14,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test browser-check lint bench bench-few-labels reproduce data-named docs test-wheel test-oldest clean
+.PHONY: help demo demo-page test browser-check page-check lint bench bench-few-labels bench-layout reproduce data-named docs test-wheel test-oldest clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{ printf "make %-16s %s\n", $$1, $$2 }'
@@ -22,11 +22,19 @@ help:  ## this list
 demo: $(VENV)/.runtime  ## labels and maps of the digits from 50 labels, as a picture in demo-output/
 	$(BIN)/labelfold demo --out demo-output
 
+demo-page: $(VENV)/.runtime  ## the labeling page on the digits, offline; Ctrl-C ends it
+	$(BIN)/python tools/digits_table.py demo-output/digits.parquet
+	$(BIN)/labelfold label demo-output/digits.parquet --image image
+
 test: lint $(VENV)/.test  ## style, words, types, import order, then every test and doctest
 	$(ONE_THREAD) $(BIN)/pytest $(PYTEST_ARGS)
 
-browser-check: $(VENV)/.test $(VENV)/.browser  ## pages in a real Chromium, which has to be installed
+browser-check: $(VENV)/.test  ## pages in a real Chromium, which has to be installed
 	$(ONE_THREAD) LABELFOLD_BROWSER=required $(BIN)/pytest tests/browser
+
+page-check: $(VENV)/.test  ## the labeling page: 50 kills at random moments, 10,000 fuzzed requests
+	$(ONE_THREAD) LABELFOLD_KILLS=50 LABELFOLD_REQUESTS=10000 \
+		$(BIN)/pytest tests/studio -k "kill or fuzz"
 
 lint: $(VENV)/.lint  ## style, words, types and import order only
 	$(BIN)/ruff check
@@ -43,6 +51,11 @@ FEW_LABELS := benchmarks/results/few_labels
 bench-few-labels: data-named $(VENV)/.bench  ## errors of many methods with few labels; continues where it ended
 	$(ONE_THREAD) NUMBA_NUM_THREADS=1 $(BIN)/python -m benchmarks.few_labels.run --out $(FEW_LABELS).jsonl
 	$(BIN)/python -m benchmarks.few_labels.report $(FEW_LABELS).jsonl --keep $(FEW_LABELS).json --out $(FEW_LABELS).md
+
+bench-layout: data-named $(VENV)/.bench  ## pictures by many methods; continues where it ended
+	$(ONE_THREAD) NUMBA_NUM_THREADS=1 $(BIN)/python -m benchmarks.layout quality honesty steady new-rows threads
+	$(BIN)/python -m benchmarks.layout time
+	$(BIN)/python -m benchmarks.layout.report
 
 reproduce: data-named $(VENV)/.runtime  ## the papers' tables and figures; LABELFOLD_DATA names the data directory
 	$(BIN)/python -m reproductions all --data "$(LABELFOLD_DATA)" --out reproduce-output
@@ -70,7 +83,7 @@ test-wheel: $(VENV)/.created  ## the tests against the built wheel rather than t
 test-oldest: $(VENV)/.created  ## the tests on the lowest versions that pyproject.toml allows
 	rm -rf build/oldest-venv
 	mkdir -p build
-	$(BIN)/python tools/lowest_versions.py pyproject.toml app html > build/oldest.txt
+	$(BIN)/python tools/lowest_versions.py pyproject.toml app > build/oldest.txt
 	$(PYTHON) -m venv build/oldest-venv
 	build/oldest-venv/bin/python $(PIP) install --constraint build/oldest.txt --editable ".[test]"
 	$(ONE_THREAD) build/oldest-venv/bin/pytest $(PYTEST_ARGS)
@@ -92,6 +105,6 @@ $(VENV)/.runtime: pyproject.toml | $(VENV)/.created
 	@touch $@
 
 # Each extra installs the runtime dependencies too, hence the second stamp.
-$(VENV)/.test $(VENV)/.browser $(VENV)/.lint $(VENV)/.bench $(VENV)/.docs: $(VENV)/.%: pyproject.toml | $(VENV)/.created
+$(VENV)/.test $(VENV)/.lint $(VENV)/.bench $(VENV)/.docs: $(VENV)/.%: pyproject.toml | $(VENV)/.created
 	$(BIN)/python $(PIP) install --editable ".[$*]"
 	@touch $(VENV)/.runtime $@

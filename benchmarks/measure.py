@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import platform
@@ -87,5 +88,5 @@ def write_results(path: Path, results: dict[str, Any]) -> None:
 if __name__ == "__main__":
     here = Path(__file__).resolve().parent
     sys.path[:0] = [str(here), str(here.parent)]  # the latter has the loaders: reproductions.data
-    tasks = __import__(sys.argv[1]).TASKS
+    tasks = importlib.import_module(sys.argv[1]).TASKS
     print(json.dumps(tasks[sys.argv[2]](**json.loads(sys.argv[3]))))

@@ -30,10 +30,10 @@ search = TransductiveSearchCV(ManifoldClassifier(CCDR()), grid).fit(digits.data,
 
 figure, axes = plt.subplots(2, 3, figsize=(14, 8.5), layout="constrained")
 first, second, third, fourth, fifth, sixth = axes.flat
-EmbeddingDisplay.from_estimator(unfolding, y=some_bands, ax=first)
+EmbeddingDisplay.from_estimator(unfolding, y=some_bands, components=(0, 1), ax=first)
 first.set_title("labels")
 EmbeddingDisplay.from_estimator(
-    unfolding, y=some_bands, X_new=new, show_predictions=True, ax=second
+    unfolding, y=some_bands, X_new=new, show_predictions=True, components=(0, 1), ax=second
 )
 second.set_title("predictions, and new rows")
 EmbeddingDisplay.from_estimator(

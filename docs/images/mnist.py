@@ -9,14 +9,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.decomposition import PCA
 
-from labelfold import CCDR, ManifoldClassifier, draw_labeled, hide_labels
+from labelfold import FewLabelClassifier, draw_labeled, hide_labels
 from labelfold.plotting import EmbeddingDisplay
 from reproductions.data import load_mnist
 
 images, y = load_mnist("train")
 X = PCA(100, random_state=0).fit_transform(images.astype(np.float64))
 y_partial = hide_labels(y, draw_labeled(y, 100, random_state=0))
-model = ManifoldClassifier(CCDR(20, n_neighbors=8, random_state=0)).fit(X, y_partial)
+model = FewLabelClassifier().fit(X, y_partial)
 hidden = y_partial == -1
 error = np.mean(model.transduction_[hidden] != y[hidden])
 
@@ -25,15 +25,15 @@ EmbeddingDisplay.from_estimator(
     model,
     y=y_partial,
     show_predictions=True,
-    components="classes",
     images=images.reshape(-1, 28, 28),
     n_images=70,
     image_kwargs={"cmap": "gray_r"},
     ax=ax,
 )
-ax.set_xlabel(
-    f"60,000 images, 100 labeled (white rims); {error:.1%} of the predicted labels of the others "
-    "are wrong"
+figure.supxlabel(
+    f"60,000 images, 100 labeled (rings); {error:.1%} of the predicted labels of the others are "
+    "wrong",
+    fontsize=10,
 )
 figure.savefig(Path(__file__).with_suffix(".png"), dpi=90)
 print(f"{error:.2%}")

@@ -16,10 +16,12 @@ if TYPE_CHECKING:
         datasets,
         ensemble,
         evaluate,
+        evidence,
         exceptions,
         extend,
         graph,
         labels,
+        layout,
         plotting,
         semidefinite,
         solvers,
@@ -34,8 +36,10 @@ if TYPE_CHECKING:
     )
     from labelfold.ensemble import ResampledEmbedding
     from labelfold.evaluate import LabeledKFold, TransductiveSearchCV, draw_labeled
+    from labelfold.evidence import draw_audit, suggest_rows, suspect_labels
     from labelfold.graph import IntrinsicDimension, NeighborGraph
     from labelfold.labels import PartialLabels, hide_labels
+    from labelfold.layout import GraphLayout
     from labelfold.persistence import load, save
     from labelfold.plotting import EmbeddingDisplay
     from labelfold.semidefinite import (
@@ -51,6 +55,7 @@ __all__ = [
     "EmbeddingDisplay",
     "FewLabelClassifier",
     "FurthestNeighborUnfolding",
+    "GraphLayout",
     "IntrinsicDimension",
     "IsometricSeparationMap",
     "LabeledKFold",
@@ -69,20 +74,25 @@ __all__ = [
     "__version__",
     "classify",
     "datasets",
+    "draw_audit",
     "draw_labeled",
     "ensemble",
     "evaluate",
+    "evidence",
     "exceptions",
     "extend",
     "graph",
     "hide_labels",
     "labels",
+    "layout",
     "load",
     "plotting",
     "save",
     "semidefinite",
     "solvers",
     "spectral",
+    "suggest_rows",
+    "suspect_labels",
     "tables",
 ]
 
@@ -95,8 +105,10 @@ _HOMES = {
     ),
     "ensemble": ("ResampledEmbedding",),
     "evaluate": ("LabeledKFold", "TransductiveSearchCV", "draw_labeled"),
+    "evidence": ("draw_audit", "suggest_rows", "suspect_labels"),
     "graph": ("IntrinsicDimension", "NeighborGraph"),
     "labels": ("PartialLabels", "hide_labels"),
+    "layout": ("GraphLayout",),
     "persistence": ("load", "save"),
     "plotting": ("EmbeddingDisplay",),
     "semidefinite": (

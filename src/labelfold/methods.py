@@ -36,6 +36,7 @@ HOMES = (
     "labelfold.spectral",
     "labelfold.semidefinite",
     "labelfold.classify",
+    "labelfold.layout",
     "labelfold.ensemble",
     "labelfold.graph",
     "labelfold.tables.preparation",

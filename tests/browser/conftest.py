@@ -8,12 +8,15 @@ from __future__ import annotations
 import os
 import shutil
 
+import numpy as np
 import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
 OPTIONS = (
     "--no-sandbox",
-    "--disable-gpu",
+    # WebGL without a graphics card.
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
@@ -30,16 +33,13 @@ def give_up(reason):
 
 @pytest.fixture(scope="session")
 def browser():
-    for package in ("bokeh", "playwright"):
-        try:
-            __import__(package)
-        except ImportError:
-            give_up(f'{package} is missing: pip install "labelfold[html,browser]"')
-    from playwright.sync_api import sync_playwright
-
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        give_up('playwright is missing: pip install "labelfold[test]"')
     path = next(filter(None, map(shutil.which, NAMES)), None)
     if path is None:
-        give_up(f"no Chromium on the path: tried {', '.join(NAMES)}")
+        give_up(f"no Chromium on the path: install one, such as Debian's chromium (tried {NAMES})")
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=path, args=list(OPTIONS))
         yield chromium
@@ -61,7 +61,7 @@ class Visit:
         page.on("dialog", self._refuse)
 
     def _hear(self, message):
-        if message.type == "error":
+        if message.type in ("error", "warning"):
             self.troubles.append(message.text)
 
     def _refuse(self, dialog):
@@ -69,85 +69,93 @@ class Visit:
         dialog.dismiss()
 
     def call(self, script, *arguments):
-        """Evaluate a function of JavaScript, which may use `model`, a way to Bokeh's models."""
+        """Evaluate a function of JavaScript, which may use `viewer` and its `scatter`."""
         return self.page.evaluate(
-            "(given) => { const model = (name) => Bokeh.documents[0].get_model_by_name(name);"
-            f" return ({script})(...given); }}",
+            "(given) => { const viewer = document.querySelector('.viewer').viewer;"
+            f" const scatter = viewer?.scatter; return ({script})(...given); }}",
             list(arguments),
         )
 
     def shown_rows(self):
-        """Return the points that the filters leave."""
-        booleans = self.call("() => model('shown').booleans")
-        n_points = self.call("() => model('points').data.x.length")
-        return [i for i in range(n_points) if booleans is None or booleans[i]]
+        """Return the rows that the filters leave."""
+        return np.flatnonzero(self.call("() => Array.from(viewer.visible)")).tolist()
 
-    def place(self, i):
+    def selection(self):
+        return self.call("() => Array.from(viewer.selection)")
+
+    def hits(self):
+        found = self.call("() => viewer.stops && Array.from(viewer.stops)")
+        return found
+
+    def place(self, row):
         """Return where on the screen a point is drawn."""
-        across, down = self.call(
-            """(i) => {
-                const { frame } = [...Bokeh.index.roots][0];
-                const { x, y } = model("points").data;
-                return [frame.x_scale.compute(x[i]), frame.y_scale.compute(y[i])];
-            }""",
-            i,
-        )
-        box = self.page.locator("#plot").bounding_box()
-        return box["x"] + across, box["y"] + down
+        left, top = self.call("(row) => scatter.placeOf(row)", row)
+        box = self.page.locator(".stage").bounding_box()
+        return box["x"] + left, box["y"] + top
 
     def names(self):
-        """Return the boxes of the names that are written, by text, and the frame: four edges."""
-        return self.call(
-            """() => {
-                const { frame } = [...Bokeh.index.roots][0];
-                const { x, y, text, right, down } = model("names").data;
-                const booleans = model("named").booleans ?? text.map(() => true);
-                const pen = document.createElement("canvas").getContext("2d");
-                pen.font = "bold 15px system-ui, sans-serif";
-                const boxes = text.map((one, k) => {
-                    const half = pen.measureText(one).width / 2;
-                    const middle = frame.x_scale.compute(x[k]) + right[k];
-                    const low = frame.y_scale.compute(y[k]) + down[k];
-                    return [one, [middle - half, low - 18, middle + half, low]];
-                });
-                const { left, top, bottom } = frame.bbox;
-                const written = Object.fromEntries(boxes.filter((_, k) => booleans[k]));
-                return [written, [left, top, frame.bbox.right, bottom]];
-            }"""
+        """Return the boxes of the names that are written, by text: left, top, right, bottom."""
+        self.settle()
+        pairs = self.call(
+            "() => scatter.marks.names.map(({ text }, k) => [text, scatter.written[k]])"
         )
+        return {text: box for text, box in pairs if box is not None}
 
-    def ends(self):
-        """Return the ends of both axes."""
-        return self.call(
-            "() => ['x_range', 'y_range'].map((n) => [model('map')[n].start, model('map')[n].end])"
+    def settle(self):
+        """Wait until the next frame is drawn."""
+        self.page.evaluate(
+            "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
         )
 
     def card(self):
-        """Return the details that are shown, as pairs of texts; None while there are none."""
-        if self.page.locator("#card").is_hidden():
+        """Return the head and the details that are shown; None while there are none."""
+        if self.page.locator(".card").is_hidden():
             return None
-        names = self.page.locator("#card dt").all_text_contents()
-        return list(zip(names, self.page.locator("#card dd").all_text_contents(), strict=True))
+        head = self.page.locator(".card header > :not(svg)").all_text_contents()
+        names = self.page.locator(".card dt").all_text_contents()
+        values = self.page.locator(".card dd").all_text_contents()
+        return head, dict(zip(names, values, strict=True))
+
+    def drag(self, *places, keys=()):
+        """Draw from place to place with the button down."""
+        for key in keys:
+            self.page.keyboard.down(key)
+        self.page.mouse.move(*places[0])
+        self.page.mouse.down()
+        for place in places[1:]:
+            self.page.mouse.move(*place, steps=3)
+        self.page.mouse.up()
+        for key in keys:
+            self.page.keyboard.up(key)
 
 
 @pytest.fixture
 def visit(browser, tmp_path):
-    """A function that writes a display as a page and opens it from disk."""
-    from labelfold.plotting.interactive_map import write_html
-
+    """A function that writes a display as a page and opens it from disk, or opens an address."""
     contexts = []
 
-    def open_page(display, *, size=(1280, 800), touch=False, script=None, **options):
-        path = tmp_path / "map.html"
-        write_html(display, path, **options)
-        viewport = {"width": size[0], "height": size[1]}
-        context = browser.new_context(viewport=viewport, has_touch=touch)
+    def open_page(
+        display, *, size=(1280, 800), touch=False, script=None, dark=False, motion=False, **options
+    ):
+        if isinstance(display, str):
+            address = display
+        else:
+            path = tmp_path / "map.html"
+            display.write_html(path, **options)
+            address = path.as_uri()
+        context = browser.new_context(
+            viewport={"width": size[0], "height": size[1]},
+            has_touch=touch,
+            color_scheme="dark" if dark else "light",
+            reduced_motion="no-preference" if motion else "reduce",
+        )
         contexts.append(context)
         visited = Visit(context.new_page())
         if script is not None:
             visited.page.add_init_script(script)
-        visited.page.goto(path.as_uri())
+        visited.page.goto(address)
         visited.page.locator("html[data-ready]").wait_for()
+        visited.settle()
         return visited
 
     yield open_page

@@ -81,7 +81,7 @@ def test_labels_are_those_of_the_library(finished, digits):
     result, folder = finished
     assert result.exit_code == 0, result.stderr
     rows = read_csv(folder / "labels.csv")
-    assert list(rows[0]) == ["file", "row", "label", "confidence", "set", "given"]
+    assert list(rows[0]) == ["file", "row", "label", "confidence", "set", "suspect", "given"]
     own = rows[:N_ROWS]
     assert {row["file"] for row in own} == {str(digits)}
     assert [int(row["row"]) for row in own] == list(range(1, N_ROWS + 1))
@@ -221,6 +221,34 @@ def test_the_error_on_hidden_labels_is_printed_with_its_interval(tmp_path, digit
     assert "5 folds, each fitted with about 40 labels." in text
 
 
+@pytest.mark.parametrize("marks", [("yes", ""), ("1", "0"), ("True", "False")])
+def test_audit_rows_alone_are_the_evidence(tmp_path, marks):
+    labeled = np.flatnonzero(LABELS != None)  # noqa: E711
+    drawn = np.isin(np.arange(N_ROWS), labeled[::2])
+    data = write_csv(tmp_path / "data.csv", X, drawn=np.where(drawn, *marks), digit=LABELS)
+    options = ["-o", tmp_path / "labels.csv", "--audit", "drawn", "--json"]
+    result = run(data, "--labels", "digit", *options)
+    assert result.exit_code == 0, result.stderr
+    facts = json.loads(result.stdout)["evidence"]
+    assert facts["calibration"]["sample"] == "audit"
+    assert facts["calibration"]["n_labels"] == len(labeled[::2])
+    assert facts["promise"] == "It rests on the audit rows alone, which were drawn at random."
+
+
+def test_given_labels_that_look_wrong_are_marked(tmp_path):
+    labels = LABELS.copy()
+    wrong = int(np.flatnonzero(labels == 0)[0])
+    labels[wrong] = 4
+    data = write_csv(tmp_path / "data.csv", X, digit=labels)
+    result = run(data, "--labels", "digit", "-o", tmp_path / "labels.csv")
+    marked = [
+        k for k, row in enumerate(read_csv(tmp_path / "labels.csv")) if row["suspect"] == "True"
+    ]
+    assert wrong in marked
+    assert len(marked) < 8
+    assert f"Worth a second look: {len(marked)} given label" in " ".join(result.stdout.split())
+
+
 def test_evidence_is_part_of_the_facts(tmp_path, digits):
     options = ["-o", tmp_path / "labels.csv", "--coverage", 0.8, "--json"]
     facts = json.loads(run(digits, "--labels", "digit", *options).stdout)["evidence"]
@@ -328,6 +356,8 @@ def test_other_methods_report_no_weights(tmp_path, digits):
         (["--set", "class_sizes=0:0.5,1:0.5"], ["class_sizes lacks [2, 3"]),
         (["--set", "beta=1"], ["has no parameter beta"]),
         (["--folds", 1], ["--folds 1"]),
+        (["--audit", "color"], ["--audit color", "no such column"]),
+        (["--audit", "pixel0", "--method", "ccdr"], ["--audit needs --method auto"]),
         (["--folds", 0, "--permutations", 3], ["--folds of 2 or more, got 0"]),
         (["--new", "no-such-file.csv"], ["no-such-file.csv"]),
     ],

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 
 import numpy as np
 import pytest
 from command_line import read_csv, refused, run, write_csv
+from page_data import read_page
 from sklearn.datasets import load_iris
-
-pytest.importorskip("bokeh")
 
 X, KIND = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "<b>versi</b>", "virginica"])
@@ -38,21 +36,19 @@ def new(tmp_path_factory):
 
 def read_details(path):
     """What the page knows of each row, in the order of the table."""
-    text = path.read_text(encoding="utf-8")
-    rows = json.loads(re.search(r'id="row-data">(.*?)</script>', text, re.DOTALL)[1])
-    columns = {column["name"]: column["values"] for column in rows["columns"]}
-    names = [*rows["classes"], None]
-    details = [
+    data = read_page(path.read_bytes())
+    names = {code: one["name"] for code, one in enumerate(data["classes"])}
+    confidence = data.get("confidence")
+    return [
         {
-            "label": names[rows["labels"][i]],
-            "predicted": names[rows["predictions"][i]],
-            "confidence": None if rows["confidence"] is None else rows["confidence"][i],
-            "is_new": rows["kinds"][i] == 3,
-            **{name: values[i] for name, values in columns.items()},
+            "label": names.get(data["label"][i]),
+            "predicted": names.get(data["prediction"][i]),
+            "confidence": None if confidence is None else confidence[i] / 10_000,
+            "is_new": bool(data["isNew"][i]),
+            **{name: values[i] for name, values in data["details"].items()},
         }
-        for i in range(len(rows["labels"]))
+        for i in range(len(data["label"]))
     ]
-    return sorted(details, key=lambda one: (one["is_new"], int(one["row"])))
 
 
 def test_a_page_of_embed_has_row_name_and_label(tmp_path, flowers):
@@ -161,18 +157,6 @@ def test_without_an_embedding_ccdr_draws_the_map(tmp_path, flowers, new):
     assert result.exit_code == 0, result.stderr
     assert "Classifier: auto (FewLabelClassifier)." in result.stdout
     assert "<title>Map of flowers.csv</title>" in page.read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("command", ["embed", "classify"])
-def test_without_bokeh_the_remedy_is_named_before_the_work(tmp_path, monkeypatch, command):
-    from labelfold.cli import output
-
-    find = output.importlib.util.find_spec
-    monkeypatch.setattr(
-        output.importlib.util, "find_spec", lambda name: None if name == "bokeh" else find(name)
-    )
-    options = ("-o", tmp_path / "map.csv", "--plot", tmp_path / "map.html")
-    refused(run(command, "no-such-file.csv", *options), 'pip install "labelfold[html]"', ".png")
 
 
 @pytest.mark.parametrize("command", ["embed", "classify"])

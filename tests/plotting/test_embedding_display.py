@@ -386,7 +386,7 @@ def test_values_for_each_point_in_space_with_many_shapes(given):
 @pytest.mark.parametrize("color", ["red", (1.0, 0.0, 0.0, 1.0)])
 def test_one_color_for_all_points_in_space(color):
     space = np.column_stack([POINTS, POINTS[:, 0]])
-    display = EmbeddingDisplay(space, labels=np.arange(90) % 9, components=(0, 1, 2))
+    display = EmbeddingDisplay(space, labels=np.arange(90) % 11, components=(0, 1, 2))
     display.plot(color=color)
     display.figure_.canvas.draw()
     for points in display.scatter_:

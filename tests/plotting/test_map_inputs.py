@@ -14,8 +14,8 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.manifold import SpectralEmbedding
 
 import labelfold
-from labelfold import TransductiveSearchCV
-from labelfold.classify import LaplacianClassifier, ManifoldClassifier
+from labelfold import GraphLayout, TransductiveSearchCV
+from labelfold.classify import FewLabelClassifier, LaplacianClassifier, ManifoldClassifier
 from labelfold.labels import PartialLabels, hide_labels
 from labelfold.plotting import EmbeddingDisplay, GraphDisplay
 from labelfold.semidefinite import IsometricSeparationMap
@@ -197,7 +197,9 @@ def test_predictions_and_confidence_of_a_classifier(ax, model, data):
     bare = EmbeddingDisplay.from_estimator(model, y=data[1])
     assert (bare.predictions, bare.confidence) == (None, None)
     assert len(bare.unlabeled_.get_offsets()) == 48
-    display = EmbeddingDisplay.from_estimator(model, y=data[1], show_predictions=True, ax=ax)
+    display = EmbeddingDisplay.from_estimator(
+        model, y=data[1], show_predictions=True, components=(0, 1), ax=ax
+    )
     np.testing.assert_array_equal(display.embedding, model.embedding_)
     np.testing.assert_array_equal(display.class_centers, model.embedder_.class_centers_)
     assert display.predictions.to_y().tolist() == model.transduction_.tolist()
@@ -237,7 +239,9 @@ def test_predictions_for_given_points(model, data):
 
 def test_new_points_come_last_with_their_predictions(model, data):
     _, y, X_new = data
-    display = EmbeddingDisplay.from_estimator(model, y=y, X_new=X_new, show_predictions=True)
+    display = EmbeddingDisplay.from_estimator(
+        model, y=y, X_new=X_new, show_predictions=True, components=(0, 1)
+    )
     assert display.is_new.tolist() == [False] * 60 + [True] * 6
     np.testing.assert_array_equal(display.embedding[:60], model.embedding_)
     np.testing.assert_array_equal(display.embedding[60:], model.embedder_.transform(X_new))
@@ -275,9 +279,38 @@ def test_maps_within_other_estimators(tmp_path):
     labelfold.save(model, tmp_path / "model.skops", compact=True)
     compact = labelfold.load(tmp_path / "model.skops")
     for estimator in (search, compact):
-        display = EmbeddingDisplay.from_estimator(estimator, y=y)
+        display = EmbeddingDisplay.from_estimator(estimator, y=y, components=(0, 1))
         np.testing.assert_allclose(display.embedding, model.embedding_, atol=1e-12)
     assert len(GraphDisplay.from_estimator(search, y=y).points_.embedding) == 150
+
+
+@pytest.mark.filterwarnings("ignore::labelfold.exceptions.DisconnectedGraphWarning")
+@pytest.mark.parametrize(
+    "classifier", [FewLabelClassifier(), LaplacianClassifier(), ManifoldClassifier(CCDR(3))]
+)
+def test_a_classifier_is_drawn_as_a_layout(data, classifier):
+    pytest.importorskip("openTSNE")
+    X, y, X_new = data
+    model = classifier.fit(X, y)
+    display = EmbeddingDisplay.from_estimator(model, y=y, X_new=X_new, show_predictions=True)
+    expected = GraphLayout.of_classifier(model)
+    np.testing.assert_array_equal(display.embedding[:60], expected.embedding_)
+    assert display.is_layout
+    assert not display.ax_.axison
+    # Rows of the fit lie where they lay; new rows among their neighbors.
+    again = EmbeddingDisplay.from_estimator(model, X, y)
+    np.testing.assert_array_equal(again.embedding, expected.embedding_)
+    low, high = expected.embedding_.min(axis=0), expected.embedding_.max(axis=0)
+    assert ((display.embedding >= low) & (display.embedding <= high)).all()
+
+
+def test_without_opentsne_a_classifier_is_drawn_in_the_plane_of_its_classes(monkeypatch):
+    monkeypatch.setattr("labelfold.plotting.map_inputs.is_available", lambda: False)
+    X, y = load_iris(return_X_y=True)
+    model = ManifoldClassifier(CCDR(4)).fit(X, y)
+    with pytest.warns(UserWarning, match="openTSNE.*is not installed"):
+        display = EmbeddingDisplay.from_estimator(model, y=y)
+    assert display.view.corners is not None
 
 
 def test_estimators_that_cannot_be_drawn(data):
@@ -290,7 +323,7 @@ def test_estimators_that_cannot_be_drawn(data):
     classifier = LaplacianClassifier().fit(X, y)
     for points in (None, X):
         with pytest.raises(ValueError, match=r"LaplacianClassifier has neither.*from_predictions"):
-            draw(classifier, points, show_predictions=True)
+            draw(classifier, points, show_predictions=True, components=(0, 1))
     eigenmap = SpectralEmbedding(2, random_state=0).fit(X)
     with pytest.raises(ValueError, match="X_new cannot be drawn, since SpectralEmbedding has no"):
         draw(eigenmap, X_new=X_new)

@@ -20,10 +20,14 @@ from sklearn.utils.estimator_checks import check_estimator
 import labelfold
 from labelfold import LaplacianClassifier
 from labelfold.exceptions import InputError
-from labelfold.tables.column_kinds import count_gaps, read_cells, recognize
-from labelfold.tables.column_report import find_label_copies
+from labelfold.tables.columns import count_gaps, read_cells, recognize
 from labelfold.tables.frames import as_table, get_column
-from labelfold.tables.preparation import TablePreparation, _fit_block, make_preparation
+from labelfold.tables.preparation import (
+    TablePreparation,
+    _fit_block,
+    find_label_copies,
+    make_preparation,
+)
 from labelfold.tables.scaling import AutoScaler
 
 rng = np.random.default_rng(0)
@@ -298,6 +302,8 @@ def test_columns_that_change_what_they_hold_are_refused():
         model.transform(pd.DataFrame({"vector": [1.0], "share": [0.5]}))
     with pytest.raises(InputError, match="3 features, but TablePreparation is expecting 2"):
         model.transform(np.zeros((1, 3)))
+    with pytest.raises(InputError, match="lacks columns 'c', 'd'; it has 'a', 'b'"):
+        TablePreparation(["a", "c", "d"]).fit(pd.DataFrame({"a": [1, 2], "b": [3, 4]}))
     with pytest.raises(InputError, match="no column to use: 'a' is constant, 'b' is empty"):
         TablePreparation().fit(pd.DataFrame({"a": [1, 1], "b": [None, None]}))
     with pytest.raises(InputError, match="labels='c' is not a column: choose from a, b"):

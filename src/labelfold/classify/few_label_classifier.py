@@ -33,7 +33,7 @@ from labelfold.evidence import (
 )
 from labelfold.exceptions import InputError
 from labelfold.graph.adjacency import nearest_points
-from labelfold.graph.neighbor_graph import fingerprint
+from labelfold.graph.neighbor_graph import NeighborGraph, fingerprint
 from labelfold.graph.search import SEARCHES
 from labelfold.labels import PartialLabels
 from labelfold.labels.score_classifier import ScoreClassifierMixin
@@ -252,15 +252,27 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
         labels = PartialLabels.some_from_y(y, n_samples=X.shape[0])
         self._check_parameters()
         with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
-            self._kernels = RowKernels(
-                X,
-                self._choose_metric(X),
-                neighbor_search=self.neighbor_search,
-                seed=seed_from(self.random_state),
-                n_jobs=self.n_jobs,
-            )
+            self._kernels = self._make_kernels(X)
             self._fit_labels(labels, audit, progress)
         return self
+
+    def build_graph(self, X: Any) -> NeighborGraph:
+        """Return the graph that ``fit`` stores as ``graph_``, which needs no label.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        NeighborGraph
+            For :func:`labelfold.evidence.suggest_rows` before any row is labeled.
+        """
+        X = check_rows(clone(self), X, reset=True)
+        self._check_parameters()
+        with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
+            return self._make_kernels(X).graph("shared", progress)
 
     def refit(self, y: ArrayLike, audit: ArrayLike | None = None) -> Self:
         """Label the rows of the last fit from other labels, on the same graphs.
@@ -337,6 +349,15 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
                     f"{KERNELS}, or None for all."
                 )
 
+    def _make_kernels(self, X: Any) -> RowKernels:
+        return RowKernels(
+            X,
+            self._choose_metric(X),
+            neighbor_search=self.neighbor_search,
+            seed=seed_from(self.random_state),
+            n_jobs=self.n_jobs,
+        )
+
     def _choose_metric(self, X: Any) -> str:
         if self.metric != "auto":
             return self.metric
@@ -394,7 +415,7 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
         if audit is not None:
             drawn = check_mask("audit", audit, len(labels))[self.labeled_rows_]
             sample = "audit" if drawn.any() else "chosen"
-        # Without its only label a class is unknown, which says nothing of scores.
+        # A class that loses its only label is unknown, which says nothing of scores.
         has_others = np.bincount(self._given)[self._given] > 1
         self._trusted = np.flatnonzero(has_others & (drawn | (sample == "chosen")))
         given, left_out = self._given[self._trusted], self.left_out_values_
@@ -469,6 +490,24 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
             Whether the class is in the set.
         """
         return self._choose_sets(*self._score_rows(X), coverage)
+
+    def distances_to(self, X: Any) -> sp.csr_array:
+        """Return distances of rows to their neighbors among the rows of fit, in ``graph_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_new, n_features)
+            Rows, in the form that ``fit`` takes.
+
+        Returns
+        -------
+        csr_array of shape (n_new, n_samples)
+            Ten neighbors per row, or all if there are fewer.
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X, reset=False)
+        with limit_threads(self.n_jobs):
+            return NewRows(self._views, X).distances(GRAPH_KERNELS["shared"], self.graph_)
 
     def _choose_sets(
         self, scores: NDArray[np.float64], unreached: Any, coverage: float

@@ -38,6 +38,15 @@ if TYPE_CHECKING:
 
 HEADS = ("ridge", "linear", "knn")
 LOW = 0.5  # confidences below it are counted
+NOT_DRAWN = (
+    "",
+    "0",
+    "0.0",
+    "no",
+    "false",
+    "none",
+    "nan",
+)  # cells of rows that are not for an audit
 
 
 @command
@@ -76,6 +85,15 @@ def classify(
         ),
     ] = None,
     options: MethodOptions,
+    audit: Annotated[
+        str | None,
+        typer.Option(
+            "--audit",
+            metavar="COLUMN",
+            help="Column that marks rows which were drawn at random to be labeled. Probabilities, "
+            "error and sets then rest on their labels alone (method auto).",
+        ),
+    ] = None,
     coverage: Annotated[
         float,
         typer.Option(
@@ -119,8 +137,8 @@ def classify(
     The result has one line per row: its name (id) or number (row, starting at 1); its label, given
     or predicted; the confidence, which is the probability that the label is right (calibrated by
     auto only); and whether the label was given. auto adds the set of labels that holds the right
-    one with the --coverage asked: one label to accept, or several to look at. With --new, a first
-    column names the file.
+    one with the --coverage asked, one label to accept or several to look at, and marks given labels
+    that look wrong (suspect). With --new, a first column names the file.
 
     For example:
 
@@ -133,11 +151,14 @@ def classify(
     chosen = find_method(method, classifying())
     embeds = chosen.declaration.embeds
     check_options(method, embeds=embeds, head=head, permutations=permutations, folds=folds)
+    if audit is not None and method != "auto":
+        raise InputError(f"--audit needs --method auto, and --method {method} was chosen.")
     if STANDARD_STREAM in data and new == STANDARD_STREAM:
         raise InputError("DATA and --new cannot both be standard input: name a file.")
     with Results(out, reading.files(*data, new), wanted, pages=True) as results:
         estimator = make_estimator(chosen, options)
         table = reading.read_labeled(console, data, labels)
+        table, is_audit = split_audit(table, audit)
         y = labels_of_classes(table, "a classifier")
         tables = [table] if new is None else [table, read_more(console, reading, new, table)]
         results.check_map(sum(one.n_rows for one in tables))
@@ -156,6 +177,8 @@ def classify(
             fitted, estimate = classification.fit_and_estimate(
                 model, X, y, folds=folds, seed=options.seed, progress=progress
             )
+        if is_audit is not None:
+            fitted.refit(y, audit=is_audit)  # on the same graphs
         fit_seconds = time.perf_counter() - begin
         baseline = None
         if permutations:
@@ -208,6 +231,30 @@ def check_options(
         raise InputError("--folds 1 would hide all labels at once: use 2 or more, or 0 for none.")
 
 
+def find_suspects(fitted: Any) -> list[bool]:
+    """Return whether each row has a given label that looks wrong."""
+    import numpy as np
+
+    from labelfold.evidence import suspect_labels
+
+    rows = [one.row for one in suspect_labels(fitted)]
+    return np.isin(np.arange(len(fitted.transduction_)), rows).tolist()
+
+
+def split_audit(table: Table, name: str | None) -> tuple[Table, Any]:
+    """Return the table without the column of audit rows, and which rows these are."""
+    if name is None:
+        return table, None
+    import numpy as np
+
+    names = table.feature_names or []
+    if name not in names:
+        raise InputError(f"--audit {name}: {table.origin} has no such column among its features.")
+    cells = table.features.column(name).to_pylist()
+    is_audit = np.array([str(one).strip().lower() not in NOT_DRAWN for one in cells])
+    return replace(table, features=table.features.drop_columns([name])), is_audit
+
+
 def read_more(console: Console, reading: DataOptions, new: str, table: Table) -> Table:
     """Read the rows of --new like the others; the ending of the file decides its format."""
     from labelfold.tables.source import format_of_name
@@ -246,26 +293,32 @@ def answer_all(tables: list[Table], fitted: Any, whole: Any, coverage: float) ->
     }
     if hasattr(fitted, "label_sets"):
         columns["set"] = name_sets(fitted.label_sets(coverage), fitted.classes_)
+        columns["suspect"] = find_suspects(fitted)
     for new in more:
         answers = answer(whole, new, coverage=coverage)
+        answers["suspect"] = [False] * new.n_rows
         for name, values in columns.items():
             values += np.asarray(answers[name]).tolist()
     n_new = sum(one.n_rows for one in more)
-    given = np.append(table.is_labeled, np.zeros(n_new, dtype=bool))
+    given = np.array([one is not None for one in table.labels] + [False] * n_new)
     return {**columns, "confidence": np.array(columns["confidence"]), "given": given}
 
 
 def as_display(
     fitted: Any, X: Any, y: Any, more: list[Table], whole: Any, answers: dict[str, Any]
 ) -> EmbeddingDisplay:
-    """Return the map, ready to be drawn; CCDR computes it if the classifier has no embedding."""
+    """Return the map, ready to be drawn: a layout of the rows, or if there is none, by CCDR."""
     import numpy as np
 
     from labelfold import CCDR
     from labelfold.cli.transform import features_for
     from labelfold.labels import PartialLabels
+    from labelfold.plotting.map_inputs import lay_out
 
-    embedder = getattr(fitted, "embedder_", None) or CCDR(random_state=0).fit(X, y)
+    embedder = lay_out(fitted)
+    if embedder is None:
+        embedder = getattr(fitted, "embedder_", None)
+        embedder = embedder or CCDR(2 * len(fitted.classes_), random_state=0).fit(X, y)
     embedding, is_new = embedder.embedding_, None
     labels = PartialLabels.from_y(y)
     for new in more:
@@ -311,6 +364,7 @@ def evidence_facts(fitted: Any, coverage: float, answers: dict[str, Any]) -> dic
         "coverage": coverage,
         "n_sets": len(alone),
         "n_single": sum(alone),
+        "n_suspects": sum(answers["suspect"]),
         "text": str(fitted.error_estimate_),
     }
 
@@ -378,7 +432,14 @@ def describe_evidence(facts: dict[str, Any] | None) -> list[str]:
         f"Estimated class sizes: {listed(sizes, MOST_CLASSES)}.",
         f"Sets with coverage {facts['coverage']:.0%}: one label in "
         f"{facts['n_single']:,} of {counted(facts['n_sets'], 'row')}, several in the others.",
+        *describe_suspects(facts["n_suspects"]),
     ]
+
+
+def describe_suspects(n: int) -> list[str]:
+    """How many given labels look wrong, if any does."""
+    text = f"Worth a second look: {counted(n, 'given label')}; labelfold review says why."
+    return [text] if n else []
 
 
 def describe_estimate(facts: dict[str, Any]) -> str:

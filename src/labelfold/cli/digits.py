@@ -6,9 +6,9 @@ squares on the classes (CCDR-MC V.A) with a ridge penalty chosen on the labeled 
 of the nearest labeled row. Everything is scored on the unlabeled rows only, whose true labels no
 method sees.
 
-The first panel shows the labels of FewLabelClassifier on the map of CCDR, the others those of the
-ridge head on their own maps. Unlabeled points are small, in the color of their predicted class;
-wrong ones have a cross.
+The first panel shows the labels of FewLabelClassifier on the layout of its graph (without openTSNE,
+on the map of CCDR), the others those of the ridge head on their own maps. Unlabeled points are
+small, in the color of their predicted class; wrong ones have a cross.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from labelfold.evaluate import draw_labeled
 from labelfold.graph import NeighborGraph
 from labelfold.labels import hide_labels
 from labelfold.plotting import EmbeddingDisplay
-from labelfold.plotting.map_view import view_classes
+from labelfold.plotting.map_inputs import lay_out
 from labelfold.spectral import CCDR, LaplacianEigenmaps
 
 if TYPE_CHECKING:
@@ -43,10 +43,9 @@ N_COMPONENTS = 20
 CAPTION = (
     "Large points: the {n_labeled} labels given. Small points: the other {n_scored:,} digits, in "
     "the color of their predicted class. Crosses: wrong predictions.\n"
-    "Left: labels of FewLabelClassifier, on the map of CCDR; stars are class centers. The others: "
-    "labels of a ridge classifier on {n_components} coordinates.\n"
-    "Maps: the plane in which the {n_labeled} labeled points come closest to the spokes of their "
-    "classes."
+    "Left: labels of FewLabelClassifier, on {map}.\n"
+    "The others: labels of a ridge classifier on {n_components} coordinates, in the plane in which "
+    "the {n_labeled} labeled points come closest to the spokes of their classes."
 )
 
 
@@ -57,7 +56,6 @@ class DigitsEmbedding:
     method: str
     uses: str
     embedding: NDArray[Any]
-    class_centers: NDArray[Any] | None
     certificate: Any
     seconds: float
     predicted: dict[str, NDArray[Any]]  # classes of the unlabeled rows, by head
@@ -74,6 +72,7 @@ class DigitsExperiment:
     n_neighbors: int
     classifier: FewLabelClassifier
     classifier_seconds: float
+    layout: NDArray[np.float64] | None  # of the classifier's graph; None without openTSNE
     graph_seconds: float
     embeddings: list[DigitsEmbedding]
     n_wrong_on_pixels: dict[str, int]
@@ -106,6 +105,8 @@ def run_experiment(
     with step("FewLabelClassifier"):
         classifier = FewLabelClassifier().fit(X, y_given)
     classifier_seconds = time.perf_counter() - start
+    with step("layout"):
+        layout = lay_out(classifier)
     ccdr, eigenmaps, pca = CCDR(N_COMPONENTS), LaplacianEigenmaps(N_COMPONENTS), PCA(N_COMPONENTS)
     start = time.perf_counter()
     with step("neighbor graph"):
@@ -128,7 +129,6 @@ def run_experiment(
                 method=name,
                 uses=uses,
                 embedding=embedding,
-                class_centers=getattr(method, "class_centers_", None),
                 certificate=getattr(method, "certificate_", None),
                 seconds=seconds,
                 predicted=predicted,
@@ -142,6 +142,7 @@ def run_experiment(
         n_neighbors=ccdr.n_neighbors,
         classifier=classifier,
         classifier_seconds=classifier_seconds,
+        layout=None if layout is None else layout.embedding_,
         graph_seconds=graph_seconds,
         embeddings=embeddings,
         n_wrong_on_pixels=count_wrong(predict_by_heads(X, y, is_labeled), y[~is_labeled]),
@@ -167,20 +168,32 @@ def count_wrong(predicted: dict[str, NDArray[Any]], truth: NDArray[Any]) -> dict
 
 
 def draw_picture(experiment: DigitsExperiment) -> Figure:
-    """Draw labels and maps side by side, in the same frame."""
+    """Draw labels and maps side by side."""
     # Not pyplot: a command has no window and must not depend on the user's backend.
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(15.0, 6.2), dpi=100, layout="constrained")
-    axes = figure.subplots(1, len(experiment.embeddings), sharex=True, sharey=True)
+    axes = figure.subplots(1, len(experiment.embeddings))
+    title, labels = type(experiment.classifier).__name__, experiment.classifier.transduction_
+    given = hide_labels(experiment.y, experiment.is_labeled)
     first, *others = experiment.embeddings
-    title = type(experiment.classifier).__name__
-    _draw_panel(axes[0], first, experiment, title, experiment.classifier.transduction_)
+    display = EmbeddingDisplay(
+        first.embedding, labels=given, predictions=labels, components="classes"
+    )
+    if experiment.layout is not None:
+        display = EmbeddingDisplay(
+            experiment.layout, labels=given, predictions=labels, is_layout=True
+        )
+    _draw_panel(axes[0], display, experiment, title, labels)
     for ax, panel in zip(axes[1:], others, strict=True):
         labels = experiment.y.copy()
         labels[~experiment.is_labeled] = panel.predicted["ridge"]
-        _draw_panel(ax, panel, experiment, panel.method, labels)
+        display = EmbeddingDisplay(
+            panel.embedding, labels=given, predictions=labels, components="classes"
+        )
+        _draw_panel(ax, display, experiment, panel.method, labels)
     caption = CAPTION.format(
+        map="the map of CCDR" if experiment.layout is None else "the layout of its graph",
         n_labeled=experiment.n_labeled,
         n_scored=experiment.n_scored,
         n_components=N_COMPONENTS,
@@ -191,28 +204,21 @@ def draw_picture(experiment: DigitsExperiment) -> Figure:
 
 def _draw_panel(
     ax: Axes,
-    panel: DigitsEmbedding,
+    display: EmbeddingDisplay,
     experiment: DigitsExperiment,
     title: str,
     labels: NDArray[Any],
 ) -> None:
-    """Draw the map of a panel with these labels of all rows; crosses mark wrong ones."""
-    given = hide_labels(experiment.y, experiment.is_labeled)
-    EmbeddingDisplay.from_predictions(
-        panel.embedding,
-        labels,
-        labels=given,
-        class_centers=panel.class_centers,
-        components="classes",
-        ax=ax,
+    """Draw a map with these labels of all rows; crosses mark wrong ones."""
+    display.plot(
+        ax,
         s=50,
         linewidth=0.9,
         predicted_kwargs={"s": 11, "alpha": 0.4},
         text_kwargs={"fontsize": 18},
     )
     is_wrong = labels != experiment.y
-    view = view_classes(panel.embedding, given, len(np.unique(experiment.y)))
-    x, y = view.place(panel.embedding[is_wrong]).T
+    x, y = display.view.place(display.embedding[is_wrong]).T
     ax.scatter(x, y, s=26, marker="x", color="black", linewidths=1.0)
     error = np.count_nonzero(is_wrong) / experiment.n_scored
     ax.set_title(f"{title}: {100 * error:.1f} % error", fontsize=18)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from labelfold.cli import reports
 from labelfold.cli.console import Console
@@ -19,13 +21,14 @@ from labelfold.cli.options import (
     Data,
     DataOptions,
     Labels,
-    Method,
     MethodOptions,
     Out,
     OutputOptions,
     command,
 )
 from labelfold.cli.output import Results, map_display
+
+DEFAULT = "ccdr"
 
 
 @command
@@ -35,7 +38,10 @@ def embed(
     data: Data,
     out: Out,
     labels: Labels = None,
-    method: Method = "ccdr",
+    method: Annotated[
+        str | None,
+        typer.Option("--method", metavar="NAME", help="One of the methods below, or ccdr."),
+    ] = None,
     options: MethodOptions,
     wanted: OutputOptions,
     reading: DataOptions,
@@ -48,13 +54,16 @@ def embed(
     The result has one line per row: its name (id) or number (row, starting at 1), its coordinates
     (x1, x2, ...), and its label if it has one.
 
+    --plot draws a layout of the neighbor graph, in which groups lie apart and neighbors together;
+    with --method, the coordinates of that method.
+
     For example:
 
       labelfold embed flowers.csv --labels kind -o xy.csv --plot map.png
 
       labelfold embed flowers.csv --labels kind -o xy.csv --dims 5 --save model.skops
     """
-    chosen = find_method(method, embedders())
+    chosen = find_method(method or DEFAULT, embedders())
     with Results(out, reading.files(*data), wanted, pages=True) as results:
         embedder = make_estimator(chosen, options, verbose=console.shows_progress)
         table = reading.read_labeled(console, data, labels)
@@ -75,7 +84,11 @@ def embed(
                 from labelfold.labels import PartialLabels
 
                 partial = PartialLabels.from_optional_y(table.labels, n_samples=table.n_rows)
-                display = map_display(coordinates, partial, embedder)
+                drawn = embedder
+                if method is None:
+                    drawn = lay_out(embedder, X, table.labels) or embedder
+                    coordinates = drawn.embedding_
+                display = map_display(coordinates, partial, drawn)
                 results.write_map(display, {"row": range(1, table.n_rows + 1), **names})
         if "verbose" in embedder.get_params():
             embedder.set_params(verbose=0)  # progress is for this run, not for the saved model
@@ -84,13 +97,30 @@ def embed(
         "command": "embed",
         "data": reports.data_facts(table),
         "columns": prepared.to_dict(),
-        "method": method,
+        "method": method or DEFAULT,
         "scale": options.scale,
         "n_components": coordinates.shape[1],
         **reports.estimator_facts(embedder),
         **results.end_facts(fit=fit_seconds),
     }
     results.report(console, facts, describe(facts, show_columns=reading.show_columns))
+
+
+def lay_out(embedder: Any, X: Any, y: Any) -> Any:
+    """Return a layout of the rows on the graph of the embedder; None without openTSNE."""
+    from labelfold.exceptions import warn_user
+    from labelfold.layout import GraphLayout
+    from labelfold.layout.descent import MISSING, is_available
+
+    if not is_available():
+        warn_user(f"The map shows the coordinates: {MISSING}")
+        return None
+    graph, layout = embedder.graph_, GraphLayout(random_state=0)
+    layout.set_params(metric=graph.recipe.metric)
+    if graph.recipe.radius is not None:
+        return layout.fit(X, y)
+    layout.set_params(n_neighbors=min(layout.n_neighbors, graph.recipe.n_neighbors))
+    return layout.fit(X, y, graph=graph.reweighed(layout.n_neighbors, layout.weights))
 
 
 def describe(facts: dict[str, Any], *, show_columns: bool = False) -> str:

@@ -106,7 +106,7 @@ def check_needs(method: Method, table: Table) -> None:
     """Raise InputError for a table of one row, or without the labels that the method needs."""
     if table.n_rows < 2:
         raise InputError(f"{table.origin} has only one row: an embedding needs at least two.")
-    if method.declaration.labels == "needs" and not table.n_labeled:
+    if method.declaration.labels == "needs" and not table.class_counts:
         raise _no_labels(table, f"--method {method.declaration.name}")
 
 
@@ -236,11 +236,12 @@ def read_value(text: str, declared: str, option: str) -> Any:
 
 def _read_sizes(text: str) -> dict[Any, float]:
     """Return the sizes of "name:size,name:size", with names read as labels of a file are."""
-    from labelfold.tables.frames import import_pyarrow
+    import pyarrow as pa
+
     from labelfold.tables.table import read_labels
 
     names, _, sizes = zip(*(part.rpartition(":") for part in text.split(",")), strict=True)
-    classes = read_labels(import_pyarrow().array(names)).tolist()
+    classes = read_labels(pa.array(names)).tolist()
     return dict(zip(classes, map(float, sizes), strict=True))
 
 
@@ -264,7 +265,7 @@ def prepare(table: Table, scale: str) -> tuple[Any, Any, ColumnReport]:
 def _scale_matrix(X: NDArray[Any], scale: str) -> tuple[Any, Any, ColumnReport]:
     """Scale numbers without missing values, which need no other preparation."""
     from labelfold.tables import AutoScaler, ColumnReport
-    from labelfold.tables.column_report import ColumnEntry
+    from labelfold.tables.columns import ColumnEntry
     from labelfold.tables.scaling import SCALED
 
     scaler = AutoScaler(scale)

@@ -126,30 +126,24 @@ class ColumnOptions:
         str | None,
         typer.Option("--format", metavar="NAME", help="Format, if the file name does not say."),
     ] = None
-    max_bytes: Annotated[
-        int | None,
-        typer.Option(
-            "--max-bytes", metavar="N", min=1, help="Largest size of a file after decompression."
-        ),
-    ] = None
 
     def read(self, console: Console, sources: list[str], **more: Any) -> Table:
         """Read data files as one table; `more` goes to `labelfold.tables.read`."""
         with console.step(f"reading {', '.join(sources)}"):
             from labelfold.tables import read
 
-            if self.max_bytes is not None:
-                more["max_bytes"] = self.max_bytes
-            return read(
-                sources,
-                features=self.features or None,
-                ignore=self.ignore or (),
-                id_column=self.id_column,
-                header=self.header,
-                vectors=self.vectors,
-                format=self.format,
-                **more,
-            )
+            return read(sources, **self.arguments(), **more)
+
+    def arguments(self) -> dict[str, Any]:
+        """Return these options as arguments of `labelfold.tables.read`."""
+        return {
+            "features": self.features or None,
+            "ignore": self.ignore or (),
+            "id_column": self.id_column,
+            "header": self.header,
+            "vectors": self.vectors,
+            "format": self.format,
+        }
 
     def read_new(
         self, console: Console, sources: list[str], names: list[str] | None, n_features: int | None

@@ -10,7 +10,6 @@ A table named "-" goes to standard output, and the summary then goes to stderr.
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import json
 import os
 import shutil
@@ -181,14 +180,14 @@ class Results:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         self._output.__exit__(kind, error, trace)
         if error is None and self._columns is not None:
-            from labelfold.cli.writing import write_table
+            from labelfold.tables.writing import write_table
 
             write_table(sys.stdout.buffer, self._columns)
             sys.stdout.buffer.flush()
 
     def write_table(self, columns: Mapping[str, Any]) -> None:
         """Write the table, if it is wanted."""
-        from labelfold.cli.writing import write_table
+        from labelfold.tables.writing import write_table
 
         if self._is_stdout:
             self._columns = columns
@@ -261,17 +260,12 @@ class Results:
         if self._is_stdout and self._wanted.as_json:
             raise InputError("-o - and --json both write to standard output: name a file with -o.")
         if self._table is not None:
-            from labelfold.cli.writing import output_format
+            from labelfold.tables.writing import output_format
 
             output_format(self._table)
         if self.picture is not None and _ending(self.picture) not in self._endings:
             endings = ", ".join("." + known for known in self._endings)
             raise InputError(f"{self.picture} must end with one of {endings}.")
-        if self._is_page and importlib.util.find_spec("bokeh") is None:
-            raise InputError(
-                f'{self.picture}: a page needs bokeh: pip install "labelfold[html]", or write '
-                ".png, .pdf or .svg."
-            )
         sources = {os.path.realpath(name) for name in self._inputs if name != STANDARD_STREAM}
         for path in self._paths:
             if os.path.realpath(path) in sources:
@@ -289,12 +283,15 @@ def map_display(
     coordinates: Any, labels: PartialLabels, embedder: Any, **answers: Any
 ) -> EmbeddingDisplay:
     """Return a map, ready to be drawn; `answers` are a classifier's predictions."""
+    from labelfold.layout import GraphLayout
     from labelfold.plotting import EmbeddingDisplay
+    from labelfold.plotting.map_inputs import LaidOut
     from labelfold.plotting.map_view import telling_components
 
     return EmbeddingDisplay(
         coordinates,
         labels=labels,
+        is_layout=isinstance(embedder, GraphLayout | LaidOut),
         components=telling_components(coordinates.shape[1], labels),
         class_centers=getattr(embedder, "class_centers_", None),
         **{"classes": getattr(embedder, "classes_", None), **answers},

@@ -32,7 +32,7 @@ def data_facts(table: Table) -> dict[str, Any]:
         "n_columns": table.n_features,
         "notes": list(table.notes),
         "has_labels": table.labels is not None,
-        "n_labeled": table.n_labeled,
+        "n_labeled": sum(table.class_counts.values()),
         "classes": [
             {"label": label, "n_labeled": count} for label, count in table.class_counts.items()
         ],

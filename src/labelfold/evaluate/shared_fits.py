@@ -55,7 +55,7 @@ def build_graphs(models: Sequence[Any], X: Any) -> list[NeighborGraph | None]:
     built: dict[Hashable, NeighborGraph] = {}
     graphs: list[NeighborGraph | None] = []
     for model in models:
-        if not hasattr(model, "build_graph"):
+        if not hasattr(model, "graph_key"):
             graphs.append(None)
             continue
         key = model.graph_key()

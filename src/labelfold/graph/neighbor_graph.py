@@ -31,6 +31,7 @@ from labelfold.graph.adjacency import (
     with_values,
 )
 from labelfold.graph.components import find_bridges, find_components
+from labelfold.graph.diffusion import HeatDiffusion
 from labelfold.graph.neighbor_index import SearchReport
 from labelfold.graph.point_space import Metric
 from labelfold.graph.precomputed import NeighborIndex, PrecomputedIndex
@@ -243,6 +244,11 @@ class NeighborGraph(ReadOnly):
     def connected_components(self) -> NDArray[np.int32]:
         """For every point the number of its connected component."""
         return find_components(self.adjacency)
+
+    @cached_property
+    def diffusion(self) -> HeatDiffusion:
+        """Heat on the graph: values of rows spread along its edges."""
+        return HeatDiffusion(self.adjacency)
 
     @cached_property
     def statistics(self) -> GraphStatistics:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array
 
 from labelfold.checks import input_errors
 from labelfold.exceptions import InputError
+from labelfold.plotting.interactive_map import InteractiveMap, interactive_page
 from labelfold.plotting.map_artists import (
     draw_centers,
     draw_density,
@@ -58,8 +59,8 @@ if TYPE_CHECKING:
 class EmbeddingDisplay:
     """Map of an embedding with partial labels.
 
-    Labeled points have the color of their class (past eight classes, color and shape), class
-    centers are stars, and each class has its name at one of its points. Points with only a
+    Labeled points have the color of their class (past ten classes, color and shape), class
+    centers are stars, and each class has its name where it is densest. Points with only a
     prediction have the color of the predicted class and no outline, and are more opaque the higher
     the confidence. Other points are gray and underneath. New rows have a black ring. An embedding
     of one column is drawn as a strip with one row per class; three columns are drawn in space.
@@ -103,6 +104,10 @@ class EmbeddingDisplay:
         Columns of the embedding to draw, counted from 0. One column gives a strip, three a map in
         space. "classes" draws the plane that separates three or more classes, fitted to the labeled
         points, or to the predictions if there are no labels: for embeddings of many dimensions.
+
+    is_layout : bool, default=False
+        Whether the embedding is a layout, such as that of :class:`GraphLayout`: its axes mean
+        nothing, and none are drawn.
 
     Attributes
     ----------
@@ -186,6 +191,7 @@ class EmbeddingDisplay:
         classes: Sequence[Any] | NDArray[Any] | None = None,
         class_names: Sequence[str] | Mapping[Any, str] | None = None,
         components: Components = (0, 1),
+        is_layout: bool = False,
     ) -> None:
         with input_errors():
             self.embedding: NDArray[Any] = check_array(
@@ -199,6 +205,7 @@ class EmbeddingDisplay:
         self.images = check_images(images, n_points)
         self.class_centers = check_centers(class_centers, n_columns)
         self.components = check_components(components, n_columns)
+        self.is_layout = is_layout
         self.classes = order_classes(self.labels, self.predictions, classes, self.class_centers)
         self.class_names = check_names(class_names, self.classes)
         self.view = self._choose_view()
@@ -213,19 +220,20 @@ class EmbeddingDisplay:
         X_new: Any = None,
         show_predictions: bool = False,
         images: ArrayLike | None = None,
-        components: Components = (0, 1),
+        components: Components | None = None,
         class_names: Sequence[str] | Mapping[Any, str] | None = None,
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw the embedding of a fitted estimator.
+        """Draw the embedding of a fitted estimator, or the layout of a classifier's graph.
 
         Parameters
         ----------
         estimator : object
-            Fitted estimator with `embedding_`, and optionally `class_centers_` and `classes_`; or
-            any fitted transformer, if `X` is given. A search is represented by its best estimator,
-            a :class:`ManifoldClassifier` by its embedder.
+            Fitted classifier with a neighbor graph, such as :class:`FewLabelClassifier`, which is
+            drawn by :meth:`GraphLayout.of_classifier`; fitted estimator with `embedding_`, and
+            optionally `class_centers_` and `classes_`; or any fitted transformer, if `X` is given.
+            A search is represented by its best estimator.
 
         X : array-like of shape (n_samples, n_features), default=None
             Rows to draw, embedded by `estimator.transform`. By default the rows the estimator was
@@ -245,9 +253,10 @@ class EmbeddingDisplay:
         images : array-like of shape (n_samples + n_new, height, width), default=None
             Image of each row, those of `X_new` last; also with 3 or 4 channels at the end.
 
-        components : tuple of one, two or three int, or "classes", default=(0, 1)
+        components : tuple of one, two or three int, or "classes", default=None
             Columns of the embedding to draw, counted from 0, or the plane that separates the
-            classes.
+            classes. By default the layout of a classifier, and the first two columns of any other
+            estimator. Without openTSNE a classifier is drawn as "classes", with a warning.
 
         class_names : sequence of str, or mapping, default=None
             Name of each class, in the order of `estimator.classes_`, or by class.
@@ -286,8 +295,8 @@ class EmbeddingDisplay:
         >>> len(display.new_.get_offsets())
         10
         """
-        inputs = read_estimator(estimator, X, y, X_new, show_predictions)
-        display = cls(**inputs, images=images, class_names=class_names, components=components)
+        inputs = read_estimator(estimator, X, y, X_new, show_predictions, components)
+        display = cls(**inputs, images=images, class_names=class_names)
         return display.plot(ax=ax, **kwargs)
 
     @classmethod
@@ -454,6 +463,7 @@ class EmbeddingDisplay:
             "new": new_kwargs or {},
         }
         has_others = self.density_ is not None or bool(markers.predicted.any())
+        has_others |= self.is_layout and bool(markers.unlabeled.any())
         drawn = draw_points(ax, points, markers, styles, given, has_others=has_others)
         self.scatter_, self.predicted_ = drawn["labeled"], drawn["predicted"]
         self.unlabeled_, self.new_ = drawn["unlabeled"], drawn["new"]
@@ -468,7 +478,11 @@ class EmbeddingDisplay:
             anchors = find_anchors(points, groups.codes, centers) if show_names else {}
             self.text_ = write_names(ax, anchors, names, styles, centers, text_kwargs or {})
         for axis, name in zip("xyz", self.view.axis_names, strict=False):
-            ax.set(**{f"{axis}label": name})
+            ax.set(**{f"{axis}label": "" if self.is_layout else name})
+        if self.is_layout and self.view.n_dims > 1:
+            ax.set_axis_off()
+            if self.view.n_dims == 2:
+                ax.set_aspect("equal", adjustable="datalim")
         if self.view.corners is not None:
             ax.set(xticks=[], yticks=[])  # numbers mean nothing in the plane of the classes
         self.thumbnails_: list[AnnotationBbox] = []
@@ -487,6 +501,20 @@ class EmbeddingDisplay:
             )
         return self
 
+    def interactive(
+        self, *, hover: Mapping[Any, Any] | Any = None, title: str | None = None
+    ) -> InteractiveMap:
+        """Return the map as an interactive page, which a notebook shows in a frame.
+
+        The parameters are those of :meth:`write_html`.
+
+        Returns
+        -------
+        page : InteractiveMap
+            The page, to show or to write to a file.
+        """
+        return InteractiveMap(interactive_page(self, hover=hover, title=title))
+
     def write_html(
         self,
         path: str | os.PathLike[str],
@@ -496,8 +524,9 @@ class EmbeddingDisplay:
     ) -> None:
         """Write the map as one interactive HTML file that loads nothing else.
 
-        Points show their details under the pointer, classes can be switched off, and a search marks
-        the points whose label or details contain a text. The display need not be drawn.
+        Points show their details under the pointer, classes can be switched off, a search marks the
+        points whose label or details contain a text, and a lasso selects points. The display need
+        not be drawn.
 
         Parameters
         ----------
@@ -506,23 +535,18 @@ class EmbeddingDisplay:
 
         hover : mapping or pandas DataFrame, default=None
             Columns to show for the point under the pointer and to search in: for each name, one
-            value per point.
+            value per point. A column "row" replaces the number of the row.
 
         title : str, default=None
             Heading of the page. By default the number of points.
 
         Raises
         ------
-        ImportError
-            If Bokeh is missing: ``pip install "labelfold[html]"``.
-
         ValueError
-            If the map has more than 300,000 points or three components, or if `hover` does not have
+            If the map has more than 500,000 points or three components, or if `hover` does not have
             one value per point.
         """
-        from labelfold.plotting.interactive_map import write_html
-
-        write_html(self, path, hover=hover, title=title)
+        self.interactive(hover=hover, title=title).write(path)
 
     def places(self, codes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
         """Return where points of these classes and the class centers are drawn."""

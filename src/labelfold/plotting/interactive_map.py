@@ -1,30 +1,39 @@
-"""A map as one interactive HTML file: search, class filters, details under the pointer.
+"""A map as one interactive HTML file: search, class filters, selection, details under the pointer.
 
-Bokeh draws the points, in the colors of the static picture. The page contains all it needs, and its
-content security policy forbids it to load anything or to run other scripts. Text from the data is
-passed as JSON and becomes text nodes: it is never parsed as HTML, as a template or as TeX.
+The file holds the viewer (plain JavaScript of labelfold/plotting/page, without dependencies) and
+the data of the map as compressed binary. Its content security policy allows these scripts by their
+hash and forbids it to load anything. Except for the title, text is never part of the markup: it is
+inside the binary, and the viewer shows it as text nodes.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import io
+import html
 import json
+import re
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from string import Template
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labelfold.exceptions import InputError
-from labelfold.plotting.map_artists import SPOKE_COLOR, marker_areas
+from labelfold.plotting.map_artists import marker_areas
 from labelfold.plotting.map_inputs import PointGroups, codes_in
-from labelfold.plotting.map_layout import find_anchors, shorten
-from labelfold.plotting.palette import UNLABELED_COLOR, ClassStyle, class_styles, opacity
+from labelfold.plotting.map_layout import find_anchors
+from labelfold.plotting.palette import (
+    UNLABELED_COLOR,
+    class_styles,
+    readable_on_dark,
+    readable_on_white,
+)
 from labelfold.whole_file import replacing
 
 if TYPE_CHECKING:
@@ -32,49 +41,47 @@ if TYPE_CHECKING:
 
     from labelfold.plotting.embedding_display import EmbeddingDisplay
 
-# A page of about 35 MB with two columns of details, which a browser takes seconds to open.
-MAX_POINTS = 300_000
-# With fewer points the canvas is fast enough, the page smaller, and the policy stricter.
-WEBGL_FROM = 10_000
-# Bokeh's name for each of the palette's markers, or for the most similar one that can be filled.
-MARKER_NAMES = {
-    "o": "circle",
-    "s": "square",
-    "^": "triangle",
-    "D": "diamond",
-    "P": "plus",
-    "X": "square_pin",
-    "v": "inverted_triangle",
-    "p": "hex",
-}
-PIXELS_PER_POINT = 96 / 72
-FONT = "system-ui, sans-serif"
-TEXT_COLOR, GRID_COLOR = "#333333", "#ECECEC"
-NAME_GAP = 9.0  # pixels between an anchor and the name above it
-KINDS = ("labeled", "predicted", "unlabeled", "new")
-GIVEN, PREDICTED, BARE, NEW = range(len(KINDS))
-HEIGHTS = np.array([2, 1, 0, 3])  # of the kinds' layers, as in the static picture
+# A file of about 10 MB with two columns of details, which a browser opens in seconds.
+MAX_POINTS = 500_000
 MAX_IMAGE_BYTES = 60_000_000
+PIXELS_PER_POINT = 96 / 72
+STRETCHED_FROM = 4.0  # times as wide as high, or the reverse, from which on a map fills its frame
+POINT_CONTRAST = 2.0  # to 1, of points with the dark ground
+CONFIDENCE_UNIT = 10_000
 LARGEST_IN_FULL = 1e21  # floats from here on are written with an exponent
 
 
-def write_html(
-    display: EmbeddingDisplay,
-    path: str | os.PathLike[str],
-    *,
-    hover: Mapping[Any, Any] | Any = None,
-    title: str | None = None,
-) -> None:
-    """Write a map as one HTML file; see :meth:`EmbeddingDisplay.write_html`.
+@dataclass(frozen=True)
+class InteractiveMap:
+    """A map as an HTML page, from :meth:`EmbeddingDisplay.interactive`.
 
-    The file is written as a whole or not at all, and the same display gives the same bytes.
+    In a notebook it shows itself in a frame that has no access to the notebook.
+
+    Attributes
+    ----------
+    page : bytes
+        The page, in UTF-8.
     """
-    target = Path(path)
-    if target.suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"path={str(path)!r} does not end in .html: rename the file.")
-    page = interactive_page(display, hover=hover, title=title)
-    with replacing(target) as stream:
-        stream.write(page)
+
+    page: bytes
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file ending in .html, as a whole or not at all."""
+        target = Path(path)
+        if target.suffix.lower() not in (".html", ".htm"):
+            raise InputError(f"path={str(path)!r} does not end in .html: rename the file.")
+        with replacing(target) as stream:
+            stream.write(self.page)
+
+    def _repr_html_(self) -> str:
+        content = html.escape(self.page.decode("utf-8"))
+        return (
+            '<iframe sandbox="allow-scripts" width="100%" height="620" '
+            f'style="border: 0" srcdoc="{content}"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        return f"<InteractiveMap of {len(self.page):,} bytes>"
 
 
 def interactive_page(
@@ -83,7 +90,10 @@ def interactive_page(
     hover: Mapping[Any, Any] | Any = None,
     title: str | None = None,
 ) -> bytes:
-    """Return the file that `write_html` writes, in UTF-8; the parameters are the same."""
+    """Return a map as one HTML file in UTF-8; see :meth:`EmbeddingDisplay.write_html`.
+
+    The same display gives the same bytes.
+    """
     n_points = len(display.embedding)
     if n_points > MAX_POINTS:
         raise InputError(
@@ -95,403 +105,252 @@ def interactive_page(
             f"components={tuple(display.components)} names {len(display.components)} columns and "
             "the page draws two: name two, such as components=(0, 1)."
         )
-    columns = check_hover(hover, n_points)
-    try:
-        from bokeh.embed import json_item
-    except ImportError as error:
-        raise ImportError(
-            'An HTML page needs bokeh: pip install "labelfold[html]", or draw a picture with '
-            "EmbeddingDisplay.plot."
-        ) from error
-    from jinja2 import Environment
-    from markupsafe import Markup
-
-    details = PointDetails.from_display(display, columns)
     count = f"{n_points:,} point{'' if n_points == 1 else 's'}"
     heading = f"Map of {count}" if title is None else str(title)
-    uses_webgl = n_points >= WEBGL_FROM
-    plot = json_item(_draw(display, details, uses_webgl))
-    scripts = [*_bokeh_scripts(uses_webgl), _page_file("name_places.js"), _page_file("map.js")]
-    # `<` is escaped for the HTML parser; JSON reads it back.
-    data = {
-        "plot-data": _as_json(_with_plain_ids(plot)),
-        "row-data": _as_json(details.as_plain(image_uris(display.images, details.order))),
-    }
-    has_labels_only = display.predictions is None and display.is_new is None
-    template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(
-        _page_file("map.html")
-    )
-    page = template.render(
-        title=heading,
-        policy=_security_policy(scripts, uses_webgl),
-        style=Markup(_page_file("map.css")),
-        classes=_class_entries(display.class_names, details),
-        # With labels only, the list of kinds would repeat the list of classes.
-        kinds=[] if has_labels_only else _kind_entries(details),
-        count=count,
-        has_names=display.view.n_dims > 1 and len(display.classes) > 0,
-        has_centers=display.class_centers is not None,
-        data={name: Markup(text) for name, text in data.items()},
-        scripts=[Markup(script) for script in scripts],
+    header, arrays = map_data(display, hover)
+    style, script = page_file("viewer.css"), _join_scripts()
+    page = Template(page_file("map.html")).substitute(
+        title=html.escape(heading),
+        policy=html.escape(_security_policy(style, script)),
+        style=style,
+        viewer=viewer_markup(heading, header["caption"]),
+        data=_compress(pack(header, arrays)),
+        images=_image_block(display.images),
+        script=script,
     )
     # A lone surrogate, as in a broken file name, cannot be encoded.
     return page.encode("utf-8", "replace")
 
 
-def _bokeh_scripts(uses_webgl: bool) -> list[str]:
-    from bokeh.resources import Resources
-
-    # Explicit, so that BOKEH_RESOURCES and other variables change nothing.
-    inline = Resources(
-        mode="inline",
-        components=["bokeh", "bokeh-gl"] if uses_webgl else ["bokeh"],
-        minified=True,
-        log_level="error",
-    )
-    return [_as_parsed(script) for script in inline.js_raw]
-
-
-def _page_file(name: str) -> str:
+def page_file(name: str) -> str:
+    """Return a file of the viewer with the line ends of the HTML parser, for equal hashes."""
     source = resources.files("labelfold.plotting").joinpath("page", name)
-    return _as_parsed(source.read_text(encoding="utf-8"))
+    return source.read_text(encoding="utf-8").replace("\r\n", "\n")
 
 
-def _as_parsed(text: str) -> str:
-    """Return text with the line ends of the HTML parser, on which hashes depend."""
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+def viewer_markup(title: str, caption: str) -> str:
+    """Return what the element around the viewer holds."""
+    texts = {"title": html.escape(title), "caption": html.escape(caption)}
+    return Template(page_file("viewer.html")).substitute(texts)
 
 
-def _security_policy(scripts: Sequence[str], uses_webgl: bool) -> str:
-    """Return a policy that lets the page run these scripts and load nothing."""
-    allowed = []
-    for script in scripts:
-        digest = hashlib.sha256(script.encode("utf-8")).digest()
-        allowed.append(f"'sha256-{base64.b64encode(digest).decode()}'")
-    if uses_webgl:
-        allowed.append("'unsafe-eval'")  # the WebGL library compiles its draw calls
+def _join_scripts() -> str:
+    """Return the modules of the viewer as one: a file opened from disk cannot import others.
+
+    Each becomes a function that returns what the module exports, after those that it imports.
+    """
+    joined: dict[str, str] = {}
+
+    def add(name: str) -> None:
+        text = page_file(f"{name}.js")
+        for imported in re.findall(r'^import .* from "\./(\w+)\.js";$', text, re.MULTILINE):
+            if imported not in joined:
+                add(imported)
+        exported = re.findall(r"^export (?:const|function|class) (\w+)", text, re.MULTILINE)
+        text = re.sub(r"^export ", "", text, flags=re.MULTILINE)
+        text = re.sub(
+            r"^import (.*) from .*/(\w+)\.js.*$", r"const \1 = modules.\2;", text, flags=re.M
+        )
+        joined[name] = f"async () => {{\n{text}return {{ {', '.join(exported)} }};\n}}"
+
+    add("map")
+    calls = [f"modules.{name} = await ({text})();\n" for name, text in joined.items()]
+    return "".join(["const modules = {};\n", *calls])
+
+
+def _security_policy(style: str, script: str) -> str:
+    """Return a policy that lets the page use this style and script, and load nothing."""
+
+    def hashed(text: str) -> str:
+        digest = hashlib.sha256(text.encode("utf-8")).digest()
+        return f"'sha256-{base64.b64encode(digest).decode()}'"
+
     return (
-        f"default-src 'none'; script-src {' '.join(allowed)}; style-src 'unsafe-inline'; "
+        f"default-src 'none'; script-src {hashed(script)}; style-src {hashed(style)}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
 
 
-def _as_json(value: Any) -> str:
-    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c")
+# ---- data for the viewer
 
 
-def _with_plain_ids(item: Any) -> Any:
-    """Number Bokeh's models from 1, whatever else the process has drawn."""
-    numbers: dict[str, str] = {}
+def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """Return a header and arrays as one block of bytes, which binary.js reads.
 
-    def renamed(value: Any, key: str | None = None) -> Any:
-        if isinstance(value, dict):
-            return {name: renamed(entry, name) for name, entry in value.items()}
-        if isinstance(value, list):
-            return [renamed(entry) for entry in value]
-        if key in ("id", "root_id") and value is not None:
-            return numbers.setdefault(value, f"p{len(numbers) + 1}")
-        return value
-
-    return renamed(item)
-
-
-def _class_entries(names: Sequence[str], details: PointDetails) -> list[dict[str, Any]]:
-    """Return the lines of the class list: name, count, shape and color."""
-    # Code -1 is counted last.
-    counts = np.bincount(details.codes % (len(names) + 1), minlength=len(names) + 1).tolist()
-    entries: list[dict[str, Any]] = [
-        {"name": name, "count": count, "shape": style.marker, "color": style.color}
-        for name, count, style in zip(names, counts, class_styles(len(names)), strict=False)
-    ]
-    if counts[-1]:
-        none = {"name": details.unlabeled_name, "shape": "o", "color": UNLABELED_COLOR}
-        entries.append({**none, "count": counts[-1], "is_none": True})
-    return entries
-
-
-def _kind_entries(details: PointDetails) -> list[dict[str, Any]]:
-    """Return the lines of the list of kinds, if there is more than one."""
-    counts = np.bincount(details.kinds, minlength=len(KINDS)).tolist()
-    entries = [
-        {"name": name, "count": count, "code": code}
-        for code, (name, count) in enumerate(zip(KINDS, counts, strict=True))
-        if count
-    ]
-    return entries if len(entries) > 1 else []
-
-
-# ---- the drawing
-
-
-def _draw(display: EmbeddingDisplay, details: PointDetails, uses_webgl: bool) -> Any:
-    """Draw a map as a figure of Bokeh, whose models the page finds by name.
-
-    "map" is the figure; "points" have a column for each property, "shown" is their filter and
-    "found" is a like source for the hits of a search; "names" and "centers" are sources with a
-    "code" of the class, "named" and "centered" their filters; "writing" draws the names, and "rows"
-    is the axis of a strip.
+    Four bytes with the length of the header, the header as JSON with type, start and length of
+    each array, then the arrays, each at a multiple of 8 bytes. Numbers are little-endian, and
+    starts count from the end of the header.
     """
-    from bokeh.models import ColumnDataSource
+    places: dict[str, tuple[str, int, int]] = {}
+    parts = []
+    start = 0
+    for name, array in arrays.items():
+        data = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
+        parts.append(data.ljust(-(-len(data) // 8) * 8, b"\0"))
+        places[name] = (array.dtype.name, start, array.size)
+        start += len(parts[-1])
+    text = json.dumps({**header, "arrays": places}, ensure_ascii=False, allow_nan=False)
+    head = text.encode("utf-8", "replace")
+    head = head.ljust(-(-(4 + len(head)) // 8) * 8 - 4)
+    return b"".join([len(head).to_bytes(4, "little"), head, *parts])
 
-    styles = class_styles(len(display.classes))
-    codes = np.empty_like(details.codes)
-    codes[details.order] = details.codes
-    points, centers = display.places(codes)
-    figure = _empty_figure(points, uses_webgl)
-    if display.view.corners is not None:  # numbers along the axes mean nothing
-        figure.segment(0, 0, *display.view.spoke_ends(points).T, line_color=SPOKE_COLOR)
-        figure.grid.visible = False
-        figure.axis.major_label_text_font_size = "0px"
-    columns = _point_columns(points[details.order], details, styles)
-    _scatter(figure, ColumnDataSource(columns, name="points"), view=_filtered("shown"))
-    if centers is not None:
-        _add_centers(figure, centers, styles)
-    # Hits of a search are on top.
-    _scatter(figure, ColumnDataSource({name: [] for name in columns}, name="found"))
-    if display.view.n_dims == 1:
-        _name_rows(figure, details)
+
+def map_data(
+    display: EmbeddingDisplay, hover: Mapping[Any, Any] | Any = None
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return what the viewer shows of a display, as a header and arrays with one entry per row.
+
+    The arrays are `position` (x and y in turn, in a frame from -1 to 1), `label` and `prediction`
+    (a class or -1), `isNew`, `confidence` (in ten thousandths, if there is any), and for each
+    column of details `column0`, `column1`... (the index of its text, or one past the last text).
+    The header has
+
+    - `classes` with name and shape, and `colors`, see :func:`class_colors`; the last are for points
+      without a class,
+    - `columns` with name and texts, the row's number or name first,
+    - `sizes` in pixels of labeled, predicted, unlabeled and new rows, and `hasKinds`, whether to
+      list them,
+    - `anchors` and `centers` of the classes by their number, `spokes` and their `middle`,
+    - `isStrip`, `isStretched` for axes with different units, and a `caption`.
+    """
+    n_points, n_classes = len(display.embedding), len(display.classes)
+    columns = check_hover(hover, n_points)
+    if all(name != "row" for name, _ in columns):
+        columns.insert(0, ("row", [str(row) for row in range(n_points)]))
+    columns.sort(key=lambda column: column[0] != "row")
+    groups = PointGroups.from_display(display)
+    points, centers = display.places(groups.codes)
+    is_strip = display.view.n_dims == 1
+    to_frame = _Frame.around(points, is_strip)
+    n_labeled, n_predicted, n_new = (
+        int(group.sum()) for group in (groups.labeled, groups.predicted, groups.new)
+    )
+    areas = marker_areas(n_points, n_labeled, n_new, has_others=n_predicted > 0)
+    if is_strip:  # a name in each row, with points without a class last
+        rows = np.arange(n_classes + int((groups.codes < 0).any()))
+        heights = np.clip(rows, points[:, 1].min(), points[:, 1].max())
+        anchors = dict(enumerate(np.column_stack([np.zeros(len(rows)), heights])))
     else:
-        _add_names(figure, find_anchors(points, codes, centers), details.names, styles)
-    for axis, name in zip((figure.xaxis, figure.yaxis), display.view.axis_names, strict=False):
-        axis.axis_label = name
-    return figure
-
-
-def _filtered(name: str) -> Any:
-    from bokeh.models import BooleanFilter, CDSView
-
-    return CDSView(filter=BooleanFilter(name=name))
-
-
-def _empty_figure(points: NDArray[Any], uses_webgl: bool) -> Any:
-    from bokeh.models import Range1d, SaveTool
-    from bokeh.plotting import figure
-
-    # Axes end a little past the points; a single point has room around it.
-    low, high = points.min(axis=0), points.max(axis=0)
-    gap = np.where(high > low, 0.05 * (high - low), np.maximum(np.abs(high), 1.0))
-    (x_low, y_low), (x_high, y_high) = (low - gap).tolist(), (high + gap).tolist()
-    plot = figure(
-        name="map",
-        x_range=Range1d(start=x_low, end=x_high),
-        y_range=Range1d(start=y_low, end=y_high),
-        sizing_mode="stretch_both",
-        min_height=200,
-        min_width=200,
-        tools="pan,wheel_zoom,box_zoom,reset",
-        active_drag="pan",
-        active_scroll="wheel_zoom",
-        toolbar_location="above",
-        output_backend="webgl" if uses_webgl else "canvas",
-        background_fill_color="#FFFFFF",
-        border_fill_color="#FFFFFF",
-        outline_line_color=None,
-        # Without WebGL, only some of many points are drawn while they move.
-        lod_threshold=20_000,
-        lod_factor=20,
-        lod_interval=3_000,
-        lod_timeout=1_000,
-    )
-    plot.add_tools(SaveTool(filename="map"))  # without a name, the browser would ask for one
-    plot.toolbar.logo = None
-    # Bokeh takes 165 pixels for five tools. Lines between them, or a toolbar that shrinks while the
-    # map is resized, would push tools into a menu.
-    plot.toolbar.stylesheets = [".bk-divider { display: none; }"]
-    plot.toolbar.styles = {"min-width": "165px"}
-    plot.grid.grid_line_color = GRID_COLOR
-    for part in ("axis", "major_tick", "minor_tick"):
-        setattr(plot.axis, f"{part}_line_color", None)
-    plot.axis.axis_label_text_font_style = "normal"
-    for part in ("axis_label", "major_label"):
-        setattr(plot.axis, f"{part}_text_font", FONT)
-        setattr(plot.axis, f"{part}_text_font_size", "13px")
-        setattr(plot.axis, f"{part}_text_color", TEXT_COLOR)
-    return plot
-
-
-def _point_columns(
-    points: NDArray[Any], details: PointDetails, styles: Sequence[ClassStyle]
-) -> dict[str, Any]:
-    """Return a column for each property of the points; "marker" only if there are several."""
-    codes, kinds = details.codes, details.kinds
-    # The last entry is for code -1, no class.
-    fill = np.array([style.color for style in styles] + [UNLABELED_COLOR])[codes]
-    outline = np.array([style.text_color for style in styles] + [UNLABELED_COLOR])[codes]
-    markers = np.array([MARKER_NAMES[style.marker] for style in styles] + ["circle"])
-    counts = np.bincount(kinds, minlength=len(KINDS))
-    has_others = bool(counts[PREDICTED])
-    area_of = marker_areas(len(kinds), counts[GIVEN], counts[NEW], has_others=has_others)
-    areas = np.array([*area_of.values()])  # in the order of KINDS
-    # A prediction is paler the lower its confidence; a new row has an outline instead.
-    alpha = np.where(kinds == PREDICTED, opacity(details.certainty), 1.0)
-    columns = {
-        "x": points[:, 0],
-        "y": points[:, 1],
-        "fill": fill.tolist(),
-        "line": np.select([kinds == NEW, kinds == GIVEN], ["#000000", outline], fill).tolist(),
-        "size": (PIXELS_PER_POINT * np.sqrt(areas))[kinds].astype(np.float32),
-        "alpha": alpha.astype(np.float32),
+        anchors = find_anchors(points, groups.codes, centers)
+    names = [*display.class_names, _unused_name("unlabeled", display.class_names)]
+    markers = [*(style.marker for style in class_styles(n_classes)), "o"]
+    header: dict[str, Any] = {
+        "classes": [
+            {"name": name, "shape": shape} for name, shape in zip(names, markers, strict=True)
+        ],
+        "colors": class_colors(n_classes),
+        "columns": [],
+        "sizes": [round(float(PIXELS_PER_POINT * np.sqrt(area)), 2) for area in areas.values()],
+        # With labels only, a list of kinds would repeat the list of classes.
+        "hasKinds": display.predictions is not None or display.is_new is not None,
+        "anchors": to_frame.by_code(anchors),
+        "centers": to_frame.by_code(dict(enumerate([] if centers is None else centers))),
+        "spokes": to_frame(display.view.spoke_ends(points)).tolist(),
+        "middle": to_frame(np.zeros(2)).tolist(),
+        "isStrip": is_strip,
+        "isStretched": to_frame.is_stretched,
+        "caption": " × ".join(filter(None, display.view.axis_names)),
     }
-    if len(set(markers.tolist())) > 1:
-        columns["marker"] = markers[codes].tolist()
-    return columns
-
-
-def _scatter(figure: Any, source: Any, **options: Any) -> None:
-    figure.scatter(
-        "x",
-        "y",
-        source=source,
-        size="size",
-        marker={"field": "marker"} if "marker" in source.data else "circle",
-        fill_color="fill",
-        line_color="line",
-        fill_alpha="alpha",
-        line_alpha="alpha",
-        line_width=1.0,
-        **options,
-    )
-
-
-def _add_centers(figure: Any, centers: NDArray[Any], styles: Sequence[ClassStyle]) -> None:
-    from bokeh.models import ColumnDataSource
-
-    columns = {
-        "x": centers[:, 0],
-        "y": centers[:, 1],
-        "code": list(range(len(centers))),
-        "fill": [style.color for style in styles[: len(centers)]],
+    is_new = np.zeros(n_points) if display.is_new is None else display.is_new
+    arrays: dict[str, NDArray[Any]] = {
+        "position": to_frame(points).astype(np.float32),
+        "label": _narrow(codes_in(display.labels, display.classes, n_points), -n_classes - 1),
+        "prediction": _narrow(
+            codes_in(display.predictions, display.classes, n_points), -n_classes - 1
+        ),
+        "isNew": is_new.astype(np.uint8),
     }
-    look = {
-        "source": ColumnDataSource(columns, name="centers"),
-        "view": _filtered("centered"),
-        "marker": "star",
-        "size": 18,
-        "fill_color": "fill",
+    if display.confidence is not None:
+        arrays["confidence"] = np.round(CONFIDENCE_UNIT * display.confidence).astype(np.uint16)
+    for number, (name, values) in enumerate(columns):
+        known = dict.fromkeys(text for text in values if text is not None)
+        index_of = {text: index for index, text in enumerate(known)}
+        header["columns"].append({"name": name, "texts": list(known)})
+        codes = np.array([len(known) if text is None else index_of[text] for text in values])
+        arrays[f"column{number}"] = _narrow(codes, len(known))
+    return header, arrays
+
+
+def _unused_name(name: str, used: Sequence[str]) -> str:
+    return name if name not in used else _unused_name(f"{name} points", used)
+
+
+def class_colors(n_classes: int) -> dict[str, list[list[list[int]]]]:
+    """Return colors of points and of names, as [red, green, blue], in both themes.
+
+    Points without a class come last.
+    """
+    from matplotlib.colors import to_rgb
+
+    def channels(color: str) -> list[int]:
+        return [round(255 * part) for part in to_rgb(color)]
+
+    colors = [*(style.color for style in class_styles(n_classes)), UNLABELED_COLOR]
+    light = [(color, readable_on_white(color)) for color in colors]
+    dark = [(readable_on_dark(color, POINT_CONTRAST), readable_on_dark(color)) for color in colors]
+    return {
+        theme: [[channels(point), channels(name)] for point, name in pairs]
+        for theme, pairs in (("light", light), ("dark", dark))
     }
-    for color, width in (("#FFFFFF", 4.0), ("#000000", 1.2)):
-        figure.scatter("x", "y", line_color=color, line_width=width, **look)
 
 
-def _add_names(
-    figure: Any,
-    anchors: dict[int, NDArray[Any]],
-    names: Sequence[str],
-    styles: Sequence[ClassStyle],
-) -> None:
-    from bokeh.models import ColumnDataSource
+@dataclass(frozen=True)
+class _Frame:
+    """From coordinates to a frame from -1 to 1, in which single precision keeps all details."""
 
-    columns = {
-        "x": [float(anchor[0]) for anchor in anchors.values()],
-        "y": [float(anchor[1]) for anchor in anchors.values()],
-        "code": list(anchors),
-        "text": [shorten(names[code]) for code in anchors],
-        "color": [styles[code].text_color for code in anchors],
-        # Offsets from the anchor, which the page changes by the room there is.
-        "right": [0.0] * len(anchors),
-        "down": [-NAME_GAP] * len(anchors),
-    }
-    figure.text(
-        "x",
-        "y",
-        name="writing",
-        source=ColumnDataSource(columns, name="names"),
-        view=_filtered("named"),
-        text="text",
-        text_color="color",
-        text_font={"value": FONT},
-        text_font_size="15px",
-        text_font_style="bold",
-        text_align="center",
-        text_baseline="bottom",
-        x_offset="right",
-        y_offset="down",
-        background_fill_color="#FFFFFF",
-        background_fill_alpha=0.75,
-        padding=2,
-        border_radius=4,
-    )
-
-
-def _name_rows(figure: Any, details: PointDetails) -> None:
-    """Name the rows of a strip in plain text, without TeX; points of no class are last."""
-    from bokeh.models import FixedTicker, PlainText
-
-    names = [shorten(name) for name in details.names]
-    if (details.codes < 0).any():
-        names.append(details.unlabeled_name)
-    figure.yaxis.name = "rows"
-    figure.yaxis.ticker = FixedTicker(ticks=list(range(len(names))))
-    figure.yaxis.major_label_overrides = {
-        height: PlainText(text=name) for height, name in enumerate(names)
-    }
-    figure.y_range.start, figure.y_range.end = len(names) - 0.5, -0.5
-    figure.ygrid.grid_line_color = None
-
-
-# ---- details of the points, as texts and small integers in the order of drawing
-
-
-@dataclass(frozen=True, eq=False)
-class PointDetails:
-    """Details of the points of a map, in the order of drawing; a class code of -1 means none."""
-
-    order: NDArray[np.intp]  # row of each point
-    labels: NDArray[Any]  # codes of given classes
-    predictions: NDArray[Any]  # codes of predicted classes
-    codes: NDArray[Any]  # codes of shown classes
-    kinds: NDArray[Any]  # indices in `KINDS`
-    certainty: NDArray[np.float64]  # 1 for a given label, otherwise the prediction's confidence
-    names: list[str]  # of the classes
-    confidence: NDArray[np.float64] | None  # of the predictions
-    columns: list[tuple[str, list[str | None]]]  # user's columns, a text or None for each point
+    middle: NDArray[np.float64]
+    unit: NDArray[np.float64]
+    is_stretched: bool  # whether the axes have different units
 
     @classmethod
-    def from_display(
-        cls, display: EmbeddingDisplay, columns: Sequence[tuple[str, list[str | None]]]
-    ) -> Self:
-        """Collect the details of a display and the user's columns."""
-        n_points = len(display.embedding)
-        groups = PointGroups.from_display(display)
-        kinds = np.select(
-            [groups.labeled, groups.predicted, groups.unlabeled], [GIVEN, PREDICTED, BARE], NEW
-        )
-        order = np.argsort(HEIGHTS[kinds], kind="stable")
-        return cls(
-            order=order,
-            labels=codes_in(display.labels, display.classes, n_points)[order],
-            predictions=codes_in(display.predictions, display.classes, n_points)[order],
-            codes=groups.codes[order],
-            kinds=kinds[order],
-            certainty=groups.certainty[order],
-            names=list(display.class_names),
-            confidence=None if display.confidence is None else display.confidence[order],
-            columns=[(name, [values[row] for row in order]) for name, values in columns],
-        )
+    def around(cls, points: NDArray[Any], is_strip: bool) -> _Frame:
+        low, high = points.min(axis=0), points.max(axis=0)
+        half = high / 2 - low / 2
+        is_stretched = bool(is_strip or half.max() > STRETCHED_FROM * half.min() > 0)
+        unit = np.where(half > 0, half, 1.0) if is_stretched else np.full(2, half.max() or 1.0)
+        # The rows of a strip are counted from the top.
+        return cls(low / 2 + high / 2, unit * (1.0, -1.0 if is_strip else 1.0), is_stretched)
 
-    @property
-    def unlabeled_name(self) -> str:
-        """Name of points without a class, which no class has."""
-        name = "unlabeled"
-        while name in self.names:
-            name += " points"
-        return name
+    def __call__(self, points: NDArray[Any]) -> NDArray[np.float64]:
+        return np.asarray((points - self.middle) / self.unit)
 
-    def as_plain(self, images: list[str] | None) -> dict[str, Any]:
-        """Return values that JSON can hold."""
-        confidence = None if self.confidence is None else np.round(self.confidence, 4).tolist()
-        return {
-            "classes": self.names,
-            "labels": self.labels.tolist(),
-            "predictions": self.predictions.tolist(),
-            "codes": self.codes.tolist(),
-            "confidence": confidence,
-            "kinds": self.kinds.tolist(),
-            "row": self.order.tolist(),
-            "columns": [{"name": name, "values": values} for name, values in self.columns],
-            "images": images,
-        }
+    def by_code(self, places: Mapping[int, Any]) -> dict[int, list[float]]:
+        return {code: self(np.asarray(place)).tolist() for code, place in places.items()}
+
+
+def _narrow(codes: NDArray[Any], bound: int) -> NDArray[Any]:
+    """Return codes as the smallest integers that hold this bound, with a sign if it has one."""
+    return codes.astype(np.min_scalar_type(bound))
+
+
+def _compress(data: bytes) -> str:
+    return base64.b64encode(zlib.compress(data, 9)).decode("ascii")
+
+
+def _image_block(images: NDArray[Any] | None) -> str:
+    if images is None:
+        return ""
+    pixels = as_bytes(images)
+    text = _compress(pack({"size": pixels.shape[1:3]}, {"pixels": pixels}))
+    if len(text) > MAX_IMAGE_BYTES:
+        raise InputError(
+            f"images take {len(text) / 1e6:.0f} MB and a page holds at most "
+            f"{MAX_IMAGE_BYTES / 1e6:.0f} MB: shrink them, draw fewer rows, or leave images out."
+        )
+    return text
+
+
+def as_bytes(images: NDArray[Any]) -> NDArray[np.uint8]:
+    """Return pixels from 0 to 255: colors unchanged, gray stretched from black to white."""
+    if images.ndim == 4:
+        scale = 255.0 if images.dtype.kind == "f" else 1.0
+        return np.round(images * scale).astype(np.uint8)
+    values = images.astype(np.float64)
+    low, high = values.min(), values.max()
+    return np.round((values - low) * (255.0 / (high - low or 1.0))).astype(np.uint8)
+
+
+# ---- columns of details, as texts
 
 
 def check_hover(hover: Any, n_points: int) -> list[tuple[str, list[str | None]]]:
@@ -532,35 +391,3 @@ def _as_text(value: Any) -> str | None:
     is_float = isinstance(value, float | np.floating)
     is_whole = is_float and float(value).is_integer() and abs(value) < LARGEST_IN_FULL
     return str(int(value)) if is_whole else str(value)
-
-
-def image_uris(images: NDArray[Any] | None, order: NDArray[np.intp]) -> list[str] | None:
-    """Return images as data URIs of PNG files, in the order of drawing."""
-    if images is None:
-        return None
-    from PIL import Image
-
-    pixels = _as_bytes(images)
-    uris = []
-    for row in order:
-        stream = io.BytesIO()
-        Image.fromarray(pixels[row]).save(stream, "PNG")
-        text = base64.b64encode(stream.getvalue()).decode("ascii")
-        uris.append(f"data:image/png;base64,{text}")
-    n_bytes = sum(map(len, uris))
-    if n_bytes > MAX_IMAGE_BYTES:
-        raise InputError(
-            f"images take {n_bytes / 1e6:.0f} MB and a page holds at most "
-            f"{MAX_IMAGE_BYTES / 1e6:.0f} MB: shrink them, draw fewer rows, or leave images out."
-        )
-    return uris
-
-
-def _as_bytes(images: NDArray[Any]) -> NDArray[np.uint8]:
-    """Return pixels from 0 to 255: colors unchanged, gray stretched from black to white."""
-    if images.ndim == 4:
-        scale = 255.0 if images.dtype.kind == "f" else 1.0
-        return np.round(images * scale).astype(np.uint8)
-    values = images.astype(np.float64)
-    low, high = values.min(), values.max()
-    return np.round((values - low) * (255.0 / (high - low or 1.0))).astype(np.uint8)

@@ -150,8 +150,9 @@ def draw_points(
         "new": {"c": colors, "edgecolor": "black", "linewidth": 1.2, "zorder": 2.5},
     }
     looks["new"]["path_effects"] = [withStroke(linewidth=2.8, foreground="white")]
-    if has_others:
-        looks["labeled"]["path_effects"] = [withStroke(linewidth=2.0, foreground="white")]
+    if has_others:  # a ring distinguishes given labels
+        looks["labeled"]["linewidth"] = 1.0
+        looks["labeled"]["path_effects"] = [withStroke(linewidth=2.6, foreground="white")]
     artists = {}
     for name, look in looks.items():
         rows = getattr(groups, name)

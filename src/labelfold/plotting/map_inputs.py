@@ -17,8 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from labelfold.checks import check_integer, input_errors
-from labelfold.exceptions import InputError
+from labelfold.exceptions import InputError, warn_user
+from labelfold.graph.adjacency import nearest_points
 from labelfold.labels import PartialLabels
+from labelfold.layout.descent import MISSING, is_available
+from labelfold.layout.graph_layout import GraphLayout, graph_of
 from labelfold.plotting.lines import check_shape
 from labelfold.plotting.map_layout import N_THUMBNAILS
 from labelfold.plotting.map_view import CLASSES, Components
@@ -258,11 +261,21 @@ def check_names(
 
 
 def read_estimator(
-    estimator: Any, X: Any, y: Any, X_new: Any, show_predictions: bool
+    estimator: Any,
+    X: Any,
+    y: Any,
+    X_new: Any,
+    show_predictions: bool,
+    components: Components | None,
 ) -> dict[str, Any]:
     """Return the arguments of a display from a fitted estimator; new rows come last."""
     estimator, embedder = find_embedder(estimator)
-    embedding = _embed(embedder, X, "X") if X is not None else _get_embedding(estimator, embedder)
+    has_own = embedder is estimator and hasattr(estimator, "embedding_")
+    classifies = hasattr(estimator, "transduction_") and not has_own
+    if components is None and classifies and graph_of(estimator) is not None:
+        layout = lay_out(estimator)
+        embedder, components = (embedder, CLASSES) if layout is None else (layout, None)
+    embedding = _embed(embedder, X, "X") if X is not None else _get_embedding(embedder, estimator)
     labels = check_labels(y, len(embedding), "y")
     answers = [_predict(estimator, X)] if show_predictions else []
     is_new = None
@@ -284,7 +297,40 @@ def read_estimator(
         "is_new": is_new,
         "class_centers": getattr(embedder, "class_centers_", None),
         "classes": getattr(estimator, "classes_", None),
+        "components": components or (0, 1),
+        "is_layout": isinstance(embedder, GraphLayout | LaidOut),
     }
+
+
+def lay_out(estimator: Any) -> LaidOut | None:
+    """Return the layout of a fitted estimator's graph; None, with a warning, if it can't be."""
+    if not is_available():
+        warn_user(f"The map is the plane of the classes: {MISSING}")
+        return None
+    if graph_of(estimator) is None:
+        return None
+    return LaidOut(estimator)
+
+
+class LaidOut:
+    """The layout of an estimator as a transformer of the estimator's rows."""
+
+    def __init__(self, estimator: Any) -> None:
+        self._classifier = estimator
+        self._layout = GraphLayout.of_classifier(estimator)
+        self.embedding_ = self._layout.embedding_
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Return coordinates of rows; those of rows of the fit are their own."""
+        source = self._classifier
+        if not hasattr(source, "distances_to"):
+            source = graph_of(source)
+        distances = source.distances_to(X)
+        coordinates = self._layout.place(distances)
+        nearest = nearest_points(distances)
+        own = np.minimum.reduceat(distances.data, distances.indptr[:-1]) == 0
+        coordinates[own] = self.embedding_[nearest[own]]
+        return coordinates
 
 
 def find_embedder(estimator: Any) -> tuple[Any, Any]:
@@ -294,9 +340,9 @@ def find_embedder(estimator: Any) -> tuple[Any, Any]:
     return estimator, getattr(estimator, "embedder_", estimator)
 
 
-def _get_embedding(estimator: Any, embedder: Any) -> NDArray[Any]:
-    # A classifier saved in compact form leaves the coordinates to its embedder.
-    for owner in (estimator, embedder):
+def _get_embedding(embedder: Any, estimator: Any) -> NDArray[Any]:
+    # A classifier saved in compact form leaves the coordinates to its embedder, and the reverse.
+    for owner in (embedder, estimator):
         if hasattr(owner, "embedding_"):
             return np.asarray(owner.embedding_)
     name = type(estimator).__name__

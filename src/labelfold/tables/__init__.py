@@ -1,6 +1,6 @@
 """People's tables: read from files, and mixed columns made into features."""
 
-from labelfold.tables.column_report import ColumnReport
+from labelfold.tables.columns import ColumnReport
 from labelfold.tables.frames import as_table
 from labelfold.tables.preparation import TablePreparation, make_preparation
 from labelfold.tables.reading import read

@@ -7,7 +7,7 @@ fixed-size list of floats: a column of vectors, in which NaN stands for a missin
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,14 +17,22 @@ from sklearn.utils import check_array
 
 from labelfold.checks import input_errors
 from labelfold.exceptions import InputError
+from labelfold.graph.point_space import LARGEST_ENTRY
 
-__all__ = ["as_table", "get_column", "is_vector", "select", "stack_vectors", "to_array"]
+try:
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.compute  # noqa: F401
+except ImportError:  # neither is needed for AutoScaler and model files
+    pa = pd = None
+
+__all__ = ["as_table", "get_column", "is_vector", "pa", "pd", "to_array"]
 
 LONGEST_SHOWN = 40
 
 
 def as_table(X: Any) -> Any:
-    """Return a table of any kind as a pyarrow Table.
+    """Return a table of any kind as a pyarrow Table, with one chunk per column.
 
     Parameters
     ----------
@@ -34,47 +42,36 @@ def as_table(X: Any) -> Any:
     Returns
     -------
     pyarrow.Table
-        With one chunk per column. Lists of numbers are fixed-size lists of floats, NaN where a
-        list is missing.
-
-    Raises
-    ------
-    InputError
-        If two columns have the same name, vectors have different lengths, or X is not a table.
-    ImportError
-        If pyarrow is not installed.
+        Lists of numbers are fixed-size lists of floats, NaN where a list is missing.
     """
+    require_pyarrow()
     if sp.issparse(X):
         raise InputError("a sparse matrix has no columns to choose: use AutoScaler, or all of it.")
-    pa = import_pyarrow()
-    columns: Iterable[Any]
     if hasattr(X, "to_arrow"):  # polars
         X = X.to_arrow()
-    if isinstance(X, pa.Table | pa.RecordBatch):
-        names, columns = X.schema.names, X.columns
-    elif hasattr(X, "iloc"):  # pandas
-        names = [str(name) for name in X.columns]
-        columns = (_to_arrow(X.iloc[:, number]) for number in range(X.shape[1]))
-    else:
-        with input_errors():
-            matrix = check_array(X, dtype=None, ensure_all_finite=False, input_name="X")
-        names = [f"x{number}" for number in range(matrix.shape[1])]
-        columns = (_to_arrow(column) for column in matrix.T)
-    repeated = [shown(name) for name, count in Counter(names).items() if count > 1]
-    if repeated:
-        raise InputError(f"several columns are named {listed(repeated)}: give each its own name.")
-    return pa.table([_settle(*pair) for pair in zip(names, columns, strict=True)], names=names)
+    if not isinstance(X, pa.Table | pa.RecordBatch):
+        if not hasattr(X, "iloc"):
+            with input_errors():
+                X = check_array(X, dtype=None, ensure_all_finite=False, input_name="X")
+            X = pd.DataFrame(X).add_prefix("x")
+        columns = [_to_arrow(X.iloc[:, number]) for number in range(X.shape[1])]
+        X = pa.table(columns, names=[str(name) for name in X.columns])
+    names = X.schema.names
+    check_names(names)
+    return pa.table([_settle(*pair) for pair in zip(names, X.columns, strict=True)], names=names)
 
 
-def select(table: Any, names: Sequence[str]) -> Any:
-    """Return the named columns of a table in that order; the error names all that are missing."""
-    missing = [shown(name) for name in names if name not in table.column_names]
-    if missing:
-        raise InputError(
-            f"The table lacks column{'s' * (len(missing) > 1)} {listed(missing)}; it has "
-            f"{listed(map(shown, table.column_names))}: add or rename what is missing."
-        )
-    return table.select(list(names))
+def require_pyarrow() -> None:
+    """Raise ImportError, with what to install, if pyarrow is not."""
+    if pa is None:
+        raise ImportError('Tables need pyarrow: pip install "labelfold[app]"')
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Raise InputError if two columns have the same name."""
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise InputError(f"{count} columns are all named {shown(name)}: rename them.")
 
 
 def get_column(table: Any, name: str) -> Any:
@@ -85,20 +82,16 @@ def get_column(table: Any, name: str) -> Any:
 
 def is_vector(kind: Any) -> bool:
     """Whether a column type is lists of numbers."""
-    types = import_pyarrow().types
+    types = pa.types
     is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
-    return bool(
-        is_list and (types.is_floating(kind.value_type) or types.is_integer(kind.value_type))
-    )
+    return is_list and (types.is_floating(kind.value_type) or types.is_integer(kind.value_type))
 
 
 def stack_vectors(name: str, chunks: Iterable[Any], n_rows: int) -> Any:
     """Return a column of vectors in one chunk from chunks, which are read one after the other."""
-    import pyarrow.compute as pc
-
     rows, start, length = np.empty((n_rows, 0), dtype=np.float32), 0, -1
     for chunk in chunks:
-        lengths = np.asarray(pc.fill_null(pc.list_value_length(chunk), -1))
+        lengths = np.asarray(pa.compute.fill_null(pa.compute.list_value_length(chunk), -1))
         is_given = lengths >= 0
         given = chunk.drop_null() if chunk.null_count else chunk
         numbers = given.flatten().to_numpy(zero_copy_only=False)
@@ -118,18 +111,37 @@ def stack_vectors(name: str, chunks: Iterable[Any], n_rows: int) -> Any:
 
 def to_array(column: Any) -> NDArray[Any]:
     """Return a column of vectors, or of numbers, as rows of an array that shares its memory."""
-    is_list = import_pyarrow().types.is_fixed_size_list(column.type)
+    is_list = pa.types.is_fixed_size_list(column.type)
     numbers = (column.flatten() if is_list else column).to_numpy(zero_copy_only=False)
     return np.asarray(numbers).reshape(len(column), column.type.list_size if is_list else 1)
 
 
 def to_column(rows: NDArray[Any]) -> Any:
     """Return rows of numbers as a column of vectors, which shares the memory of floats."""
-    pa = import_pyarrow()
     if rows.shape[1] == 0:
         return pa.nulls(len(rows))
     rows = rows.astype(np.result_type(rows.dtype, np.float32), copy=False)
     return pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), rows.shape[1])
+
+
+def refuse_huge(
+    values: Any, place: Callable[[int], str] = "row {:,}".format, column: str = ""
+) -> None:
+    """Raise for the first number that is infinite or whose square overflows."""
+    entries = values.data if hasattr(values, "tocsr") else values
+    if entries.dtype.kind != "f" or not entries.size:
+        return
+    limit = min(LARGEST_ENTRY, float(np.finfo(entries.dtype).max))
+    # Extremes take no memory, as a mask would; NaN, if all are missing, is not larger.
+    low, high = (extreme.reduce(entries, axis=None) for extreme in (np.fmin, np.fmax))
+    if max(-low, high) > limit:
+        row, number = (int(found[0]) for found in (abs(values) > limit).nonzero())
+        value = values[row, number]
+        what, remedy = ("huge", "rescale it") if np.isfinite(value) else ("infinite", "correct it")
+        raise InputError(
+            f"{place(row + 1)}, column {column or number + 1}: {what} value {value:.3g}: {remedy}, "
+            "or leave the row out."
+        )
 
 
 def shown(text: object) -> str:
@@ -145,30 +157,16 @@ def listed(items: Iterable[str], most: int = 6) -> str:
     return ", ".join(names[:most]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
-def import_pyarrow() -> Any:
-    """Return pyarrow, or say how to get it."""
-    try:
-        import pyarrow
-    except ImportError as error:
-        raise ImportError('Tables need pyarrow: pip install "labelfold[app]"') from error
-    return pyarrow
-
-
 def _to_arrow(cells: Any) -> Any:
-    """Return a pandas series or an array as Arrow; cells of mixed types become strings."""
-    pa = import_pyarrow()
+    """Return a pandas series as Arrow; cells of mixed types become strings."""
     try:
         return pa.array(cells, from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
-        import pandas as pd
-
-        texts = [None if no else str(one) for one, no in zip(cells, pd.isna(cells), strict=True)]
-        return pa.array(texts, type=pa.string())
+        return pa.array(cells.where(cells.isna(), cells.map(str)), pa.string(), from_pandas=True)
 
 
 def _settle(name: str, column: Any) -> Any:
     """Return a column in one chunk and of a plain type."""
-    pa = import_pyarrow()
     column = get_column(pa.table({name: column}), name)
     if isinstance(column, pa.ExtensionArray):
         column = column.storage

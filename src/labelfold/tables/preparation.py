@@ -7,7 +7,6 @@ no other types.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -26,22 +25,33 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelfold.checks import check_choice, input_errors
 from labelfold.exceptions import InputError
+from labelfold.labels import PartialLabels
 from labelfold.methods import stored
-from labelfold.tables.column_kinds import DATE_PARTS, LEFT_OUT, count_gaps, read_cells, recognize
-from labelfold.tables.column_report import ColumnEntry, ColumnReport, find_label_copies
-from labelfold.tables.frames import as_table, get_column, is_vector, listed, select
+from labelfold.tables.columns import (
+    DATE_PARTS,
+    LEFT_OUT,
+    ColumnEntry,
+    ColumnReport,
+    count_gaps,
+    read_cells,
+    recognize,
+)
+from labelfold.tables.frames import as_table, get_column, is_vector, listed, shown
 from labelfold.tables.scaling import METHODS, SCALED, AutoScaler
 
 __all__ = ["TablePreparation", "make_preparation"]
 
 RICH = ("text", "vector")  # kinds that count as much as all others together
 N_TOPICS = {"text": 100, "many categories": 30}  # most features of a column
+SURE = 5  # labels more than classes, before agreement is more than chance
+
+Cells = Mapping[str, NDArray[Any]]  # by column, as `read_cells` returns them
 
 
 def make_preparation(
     frame: Any, *, labels: str | None = None, scale: str = "auto"
 ) -> TablePreparation:
-    """Return the transformer that makes features of a table.
+    """Return a :class:`TablePreparation` of the columns of a table, to fit alone or in a pipeline.
 
     Parameters
     ----------
@@ -51,11 +61,6 @@ def make_preparation(
         Name of the column of labels, which is left out.
     scale : str, default="auto"
         What to do with numbers, as in :class:`AutoScaler`.
-
-    Returns
-    -------
-    TablePreparation
-        Unfitted, for ``fit_transform`` or as the first step of a pipeline.
 
     Examples
     --------
@@ -132,20 +137,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         self.scale = scale
 
     def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
-        """Recognize the columns and fit their encoders.
-
-        Parameters
-        ----------
-        X : pandas or polars DataFrame, pyarrow Table or array
-            The table.
-        y : array-like of shape (n_rows,), default=None
-            Labels, only to report columns that copy them.
-
-        Returns
-        -------
-        self : object
-            The fitted transformer.
-        """
+        """Recognize the columns of a table and fit their encoders; `y` is for the report only."""
         self.fit_transform(X, y)
         return self
 
@@ -153,13 +145,11 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         """Fit, and return the features of the same table; see :meth:`fit`."""
         check_choice("scale", self.scale, METHODS)
         table = as_table(X)
-        if self.columns is not None:
-            table = select(table, self.columns)
-        self.n_features_in_ = table.num_columns
+        columns = _select(table, table.column_names if self.columns is None else self.columns)
+        self.n_features_in_ = len(columns)
         self.__dict__.pop("feature_names_in_", None)
         if _has_names(X):
-            self.feature_names_in_ = np.array(table.column_names, dtype=object)
-        columns = {name: get_column(table, name) for name in table.column_names}
+            self.feature_names_in_ = np.array(list(columns), dtype=object)
         kinds = {name: recognize(name, column) for name, column in columns.items()}
         self._kinds = {name: kind for name, kind in kinds.items() if kind[0] not in LEFT_OUT}
         if not self._kinds:
@@ -173,26 +163,25 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         features = [block.encode(cells) for block in blocks]
         weights = _find_weights(blocks, features)
         self._blocks = [
-            replace(b, weight=b.weight * w) for b, w in zip(blocks, weights, strict=True)
+            replace(block, weight=block.weight * weight)
+            for block, weight in zip(blocks, weights, strict=True)
         ]
         copies = [] if y is None else find_label_copies(cells, y)
-        gaps = {name: count_gaps(columns[name], cells[name]) for name in cells}
-        self.report_ = self._report(kinds, gaps, copies)
-        return _beside([w * one for one, w in zip(features, weights, strict=True)])
+        entries = []
+        for name, (kind, how) in kinds.items():
+            mine = [block for block in blocks if name in block.names]
+            done = [f"written as {how}"] * bool(how) + [block.done for block in mine]
+            n_features = sum(block.n_features_of(name) for block in mine)
+            gaps = count_gaps(columns[name], cells[name]) if mine else (0, 0)
+            what = LEFT_OUT.get(kind, ", ".join(done))
+            entries.append(ColumnEntry(name, kind, what, n_features, *gaps, name in copies))
+        is_scaled = blocks[0].kind == "number"
+        scaling = f"{blocks[0].done} ({blocks[0].encoder[-1].reason_})" if is_scaled else ""
+        self.report_ = ColumnReport(tuple(entries), scaling)
+        return _beside([weight * one for one, weight in zip(features, weights, strict=True)])
 
     def transform(self, X: Any) -> Any:
-        """Return the features of a table.
-
-        Parameters
-        ----------
-        X : pandas or polars DataFrame, pyarrow Table or array
-            A table with the columns of ``fit``, in any order.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_features)
-            The features.
-        """
+        """Return the features of a table with the columns of ``fit``, in any order."""
         check_is_fitted(self)
         table = as_table(X)
         if not _has_names(X) and table.num_columns != self.n_features_in_:
@@ -200,18 +189,12 @@ class TablePreparation(TransformerMixin, BaseEstimator):
                 f"X has {table.num_columns} features, but TablePreparation is expecting "
                 f"{self.n_features_in_} features as input."
             )
-        table = select(table, list(self._kinds))
-        cells = {name: self._read(name, get_column(table, name)) for name in self._kinds}
+        columns = _select(table, self._kinds)
+        cells = {name: self._read(name, column) for name, column in columns.items()}
         return _beside([block.encode(cells) for block in self._blocks])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the names of the features, which begin with those of their columns.
-
-        Parameters
-        ----------
-        input_features : ignored
-            For scikit-learn.
-        """
+        """Return the names of the features, which begin with those of their columns."""
         check_is_fitted(self)
         return np.array([name for block in self._blocks for name in block.features], dtype=object)
 
@@ -220,17 +203,14 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
         return tags
 
-    def _fit_blocks(self, cells: Mapping[str, NDArray[Any]]) -> list[Block]:
+    def _fit_blocks(self, cells: Cells) -> list[Block]:
         """Fit encoders of all numbers, of which are missing, of all texts, and of each column."""
-        names: dict[Any, list[str]] = {"number": [], "missing": [], "text": []}
-        for name, (kind, _) in self._kinds.items():
-            names.setdefault(kind if kind in names else (kind, name), []).append(name)
-        names["missing"] = [name for name in names["number"] if np.isnan(cells[name]).any()]
-        return [
-            _fit_block(key if isinstance(key, str) else key[0], cells, some, self.scale)
-            for key, some in names.items()
-            if some
-        ]
+        kinds = {name: kind for name, (kind, _) in self._kinds.items()}
+        numbers, texts = ([n for n in kinds if kinds[n] == kind] for kind in ("number", "text"))
+        missing = [name for name in numbers if np.isnan(cells[name]).any()]
+        groups = [("number", numbers), ("missing", missing), ("text", texts)]
+        groups += [(kinds[name], [name]) for name in kinds if name not in (*numbers, *texts)]
+        return [_fit_block(kind, cells, names, self.scale) for kind, names in groups if names]
 
     def _read(self, name: str, column: Any) -> NDArray[Any]:
         """Return the cells of a new column as the kind that they were in fit."""
@@ -243,28 +223,6 @@ class TablePreparation(TransformerMixin, BaseEstimator):
                 f"Column {name!r} holds {column.type}, and was a {kind} in fit: give it as it was."
             )
         return read_cells(column, kind, how)
-
-    def _report(
-        self,
-        kinds: Mapping[str, tuple[str, str]],
-        gaps: Mapping[str, tuple[int, int]],
-        copies: list[str],
-    ) -> ColumnReport:
-        done = {name: [f"written as {how}"] if how else [] for name, (_, how) in kinds.items()}
-        n_features: Counter[str] = Counter()
-        for block in self._blocks:
-            one_each = len(block.features) == len(block.names)  # or features of all together
-            n_features.update(block.names if one_each else block.names[:1] * len(block.features))
-            for name in block.names:
-                done[name].append(block.done)
-        entries = []
-        for name, (kind, _) in kinds.items():
-            what = LEFT_OUT.get(kind, ", ".join(done[name]))
-            counts = (n_features[name], *gaps.get(name, (0, 0)))
-            entries.append(ColumnEntry(name, kind, what, *counts, name in copies))
-        first = self._blocks[0]
-        scaling = f"{first.done} ({first.encoder[-1].reason_})" if first.kind == "number" else ""
-        return ColumnReport(tuple(entries), scaling)
 
 
 @stored
@@ -283,32 +241,52 @@ class Block:
     done: str
     weight: float = 1.0
 
-    def encode(self, cells: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
-        """Return the features of cells, by column, that were read as the kind."""
+    def n_features_of(self, name: str) -> int:
+        """Return how many features a column gives; those of all texts count as the first's."""
+        one_each = len(self.features) == len(self.names)
+        return 1 if one_each else len(self.features) * (name == self.names[0])
+
+    def encode(self, cells: Cells) -> NDArray[Any]:
+        """Return the features of cells that were read as the kind."""
         with input_errors():
             features = self.encoder.transform(_gather(self.kind, self.names, cells))
         return np.asarray(features if self.weight == 1 else self.weight * features)
 
 
-def _gather(kind: str, names: Sequence[str], cells: Mapping[str, NDArray[Any]]) -> Any:
-    """Return the cells of columns as one matrix, or as one text per row."""
-    matrix = _beside([cells[name] for name in names])
-    return [" ".join(row) for row in matrix] if kind in N_TOPICS else matrix
+def find_label_copies(cells: Cells, y: ArrayLike) -> list[str]:
+    """Return names of columns that hold a single value per class, different for every class.
+
+    Such a column may be the label under another name, or something recorded after it, and makes
+    estimates of the error meaningless. Reported only if five or more labels confirm it.
+    """
+    try:
+        labels = PartialLabels.from_y(y)
+    except (TypeError, ValueError):  # what y means is for the estimator to say
+        return []
+    rows = np.flatnonzero(labels.codes >= 0)
+    if labels.n_classes < 2 or len(rows) < labels.n_classes + SURE:
+        return []
+    codes = labels.codes[rows].tolist()
+    copies = []
+    for name, column in cells.items():
+        values = column[rows, 0].tolist() if column.shape[1] == 1 else []
+        is_filled = all(value == value and value != "" for value in values)
+        pairs = set(zip(values, codes, strict=False))
+        if is_filled and len(pairs) == len(set(values)) == labels.n_classes:
+            copies.append(name)
+    return copies
 
 
-def _fit_block(
-    kind: str, cells: Mapping[str, NDArray[Any]], names: Sequence[str], scale: str
-) -> Block:
+def _fit_block(kind: str, cells: Cells, names: Sequence[str], scale: str) -> Block:
     """Fit the encoder of a kind.
 
     All but numbers are brought to one size: two rows that have nothing in common in a column are
     about the root of 2 apart, as two rows are, on average, in a standardized number.
     """
     values, weight = _gather(kind, names, cells), 1.0
-    parts: Sequence[Any]
+    parts: Sequence[Any] = ()
     if kind == "missing":
-        encoder, parts = MissingIndicator(features="all").fit(values), names
-        done = "median where missing"
+        encoder, done = MissingIndicator(features="all").fit(values), "median where missing"
     elif kind in ("number", "vector"):
         fill = SimpleImputer(strategy="median" if kind == "number" else "mean")
         encoder = make_pipeline(fill, AutoScaler(scale)).fit(values)
@@ -327,10 +305,9 @@ def _fit_block(
         encoder.fit(values[values[:, 0] != ""])  # a missing category then counts as unknown
         parts = encoder.categories_[0]
         done = f"one-hot, {len(parts)} values"
+    features = [f"{'+'.join(names)}_{part}" for part in parts]
     if kind in ("number", "missing"):
         features = [name if kind == "number" else f"{name}_missing" for name in names]
-    else:
-        features = [f"{'+'.join(names)}_{part}" for part in parts]
     return Block(kind, tuple(names), tuple(features), encoder, done, weight)
 
 
@@ -368,9 +345,26 @@ def _find_weights(blocks: list[Block], features: list[NDArray[Any]]) -> list[flo
     return weights
 
 
+def _gather(kind: str, names: Sequence[str], cells: Cells) -> Any:
+    """Return the cells of columns as one matrix, or as one text per row."""
+    matrix = _beside([cells[name] for name in names])
+    return [" ".join(row) for row in matrix] if kind in N_TOPICS else matrix
+
+
 def _beside(matrices: list[NDArray[Any]]) -> NDArray[Any]:
     return matrices[0] if len(matrices) == 1 else np.hstack(matrices)
 
 
 def _has_names(X: Any) -> bool:
     return hasattr(X, "columns") or hasattr(X, "column_names")
+
+
+def _select(table: Any, names: Any) -> dict[str, Any]:
+    """Return columns by name; the error names all that are missing."""
+    missing = [shown(name) for name in names if name not in table.column_names]
+    if missing:
+        raise InputError(
+            f"The table lacks column{'s' * (len(missing) > 1)} {listed(missing)}; it has "
+            f"{listed(map(shown, table.column_names))}: add or rename what is missing."
+        )
+    return {name: get_column(table, name) for name in names}

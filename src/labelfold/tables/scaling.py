@@ -9,22 +9,15 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn import preprocessing
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import (
-    FunctionTransformer,
-    Normalizer,
-    PowerTransformer,
-    QuantileTransformer,
-    RobustScaler,
-    StandardScaler,
-)
 from sklearn.utils.sparsefuncs import min_max_axis
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelfold.checks import check_choice, input_errors
-from labelfold.exceptions import InputError
 from labelfold.methods import stored
+from labelfold.tables.frames import refuse_huge
 
 __all__ = ["METHODS", "SCALED", "AutoScaler", "choose_scaling"]
 
@@ -41,7 +34,6 @@ MOSTLY = 2 / 3  # share of zeros
 # In twelve data sets the widest column is at most 3.2 times as wide as the narrow ones (their tenth
 # percentile) where columns share a unit, and at least 1,000 times where they do not.
 ALIKE = 10.0
-LARGEST = 1e150  # squares of larger numbers are out of range
 LONGEST = 3.0  # standard deviations
 ENOUGH_ROWS = 10_000  # to fit a power or quantiles
 MOST_QUANTILES = 1000
@@ -89,14 +81,9 @@ class AutoScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
        subtracting means.
 
     "power" subtracts the median, divides by the distance between the quartiles and applies the
-    power transform of Yeo and Johnson with the likeliest exponent for each column, found on at most
-    10,000 rows. New numbers outside the range of fit count as its ends. Labels are not looked at;
-    :doc:`the guide </guide/preparing>` says how the rule compares with its alternatives on data.
-
-    References
-    ----------
-    I.-K. Yeo and R. A. Johnson, "A new family of power transformations to improve normality or
-    symmetry", Biometrika 87, 2000.
+    power transform of Yeo and Johnson (2000) with the likeliest exponent for each column, found on
+    at most 10,000 rows. New numbers outside the range of fit count as its ends. Labels are not
+    looked at; :doc:`the guide </guide/preparing>` compares the rule with its alternatives on data.
 
     Examples
     --------
@@ -112,27 +99,10 @@ class AutoScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.method = method
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Choose the scaling and fit it; labels are not looked at.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows without missing numbers.
-        y : ignored
-            For pipelines.
-
-        Returns
-        -------
-        self : object
-            The fitted scaler.
-        """
+        """Choose the scaling and fit it to rows without missing numbers, dense or sparse."""
         check_choice("method", self.method, METHODS)
         X = self._check(X, reset=True)
-        if float(abs(X).max()) > LARGEST:
-            raise InputError(
-                f"X holds numbers up to {abs(X).max():.1g}, too large for distances: divide those "
-                "columns by a constant."
-            )
+        refuse_huge(X)
         self.method_, self.reason_ = self.method, "as asked"
         if self.method == "auto":
             self.method_, self.reason_ = choose_scaling(X)
@@ -141,22 +111,28 @@ class AutoScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             if X.shape[0] > ENOUGH_ROWS:
                 draw = np.random.default_rng(0)
                 X = X[draw.choice(X.shape[0], ENOUGH_ROWS, replace=False)]
-        self._scaler = _make_scaler(self.method_, X).fit(X)
+        n_quantiles = min(MOST_QUANTILES, X.shape[0])
+        self._scaler = {
+            "none": preprocessing.FunctionTransformer(accept_sparse=True),
+            "unit": preprocessing.Normalizer(),
+            # A sparse matrix without its zeros would be dense.
+            "standard": preprocessing.StandardScaler(with_mean=not sp.issparse(X)),
+            "quantile": preprocessing.QuantileTransformer(
+                n_quantiles=n_quantiles, output_distribution="normal", random_state=0
+            ),
+            # Standardized first, since the quartiles of a column may be equal; by quartiles next,
+            # since the transform bends numbers above about 1, and outliers would keep all others
+            # below.
+            "power": make_pipeline(
+                preprocessing.StandardScaler(),
+                preprocessing.RobustScaler(),
+                preprocessing.PowerTransformer(),
+            ),
+        }[self.method_].fit(X)
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return the rows scaled.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows without missing numbers.
-
-        Returns
-        -------
-        {ndarray, sparse matrix} of shape (n_samples, n_features)
-            The scaled rows; X itself if ``method_`` is "none".
-        """
+        """Return rows scaled, X itself if ``method_`` is "none"."""
         check_is_fitted(self)
         X = self._check(X, reset=False)
         if self.method_ != "power":
@@ -195,20 +171,3 @@ def choose_scaling(X: Any) -> tuple[str, str]:
         ratio = ranges.max() / ranges.min()
     times = f"{ratio:,.0f}" if ratio < 1e6 else f"{ratio:.0e}"
     return ("standard" if sparse else "power"), f"ranges of columns differ up to {times} times"
-
-
-def _make_scaler(method: str, X: Any) -> Any:
-    """Return the scaler of a method, unfitted."""
-    n_quantiles = min(MOST_QUANTILES, X.shape[0])
-    return {
-        "none": FunctionTransformer(accept_sparse=True),
-        "unit": Normalizer(),
-        # A sparse matrix without its zeros would be dense.
-        "standard": StandardScaler(with_mean=not sp.issparse(X)),
-        "quantile": QuantileTransformer(
-            n_quantiles=n_quantiles, output_distribution="normal", random_state=0
-        ),
-        # Standardized first, since the quartiles of a column may be equal; by quartiles next, since
-        # the transform bends numbers above about 1, and outliers would keep all others below.
-        "power": make_pipeline(StandardScaler(), RobustScaler(), PowerTransformer()),
-    }[method]

@@ -12,16 +12,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import Any
 
 from labelfold.exceptions import InputError
 from labelfold.memory import available_memory
-from labelfold.tables.frames import import_pyarrow
+from labelfold.tables.frames import pa
 
-__all__ = ["FORMATS", "Source", "format_of_name", "naming", "open_source"]
+__all__ = ["FORMATS", "Source", "format_of_name", "naming", "open_source", "to_buffer"]
 
 STANDARD_INPUT = "-"
-DEFAULT_MAX_BYTES = 8 * 2**30
 CHUNK = 2**22  # bytes unpacked at once
 FORMATS = {
     "csv": (".csv",),
@@ -41,7 +40,7 @@ PACKED = {rb"\x1f\x8b": "gzip", rb"\x28\xb5\x2f\xfd": "zstd"}
 MAGIC = {
     rb"\x93NUMPY": "npy",
     rb"PAR1": "parquet",
-    rb"ARROW1|FEA1|\xff{4}": "arrow",  # the last begins a stream
+    rb"ARROW1|\xff{4}": "arrow",  # the second begins a stream
     rb"\0\0\x08[\1-\4]": "idx",
     rb"(?s)PK.*\.npy": "npz",
     rb"PK": "excel",
@@ -52,23 +51,31 @@ TEXT_STARTS = {rb"\s*\[?\{": "jsonl", rb"\s*\S+([ \t]+\d+:\S+)+[ \t]*\r?(\n|#|$)
 
 @dataclass(frozen=True)
 class Source:
-    """Bytes of a file or of standard input: a plain file by its path, others unpacked.
+    """Bytes of a file or of standard input.
 
-    `origin` is the name for messages, `form` one of `FORMATS`.
+    `origin` is the name for messages, `form` one of `FORMATS`, and `content` the name of a plain
+    file, or an Arrow buffer of unpacked bytes.
     """
 
     origin: str
     form: str
-    path: str | None
-    content: bytes | bytearray = b""
+    content: Any
 
-    def open(self) -> IO[bytes]:
-        """Return a seekable stream at the first byte."""
-        return io.BytesIO(self.content) if self.path is None else open(self.path, "rb")
+    def open(self) -> Any:
+        """Return a stream at the first byte, for pyarrow and for Python."""
+        is_path = isinstance(self.content, str)
+        return pa.OSFile(self.content) if is_path else pa.BufferReader(self.content)
 
-    def for_arrow(self) -> Any:
-        """Return what pyarrow reads from: a file name, or the bytes."""
-        return self.path or import_pyarrow().BufferReader(self.content)
+
+def to_buffer(content: bytes) -> Any:
+    """Copy bytes into memory of Arrow's own.
+
+    A thread of Arrow that lets go of Python's memory while the interpreter ends aborts the program
+    (apache/arrow issue 34314).
+    """
+    stream = pa.BufferOutputStream()
+    stream.write(content)
+    return stream.getvalue()
 
 
 @contextmanager
@@ -80,14 +87,8 @@ def naming(origin: str) -> Iterator[None]:
         raise InputError(f"{origin}: {error}") from error
 
 
-def open_source(
-    path: str | os.PathLike[str], max_bytes: int = DEFAULT_MAX_BYTES, form: str | None = None
-) -> Source:
-    """Find the bytes behind a path, or behind "-" for standard input, and their format.
-
-    The format is `form` if it is given. Otherwise binary formats are recognized by their first
-    bytes, and text by the ending of the name (before .gz and .zst) or how it begins.
-    """
+def open_source(path: str | os.PathLike[str], form: str | None = None) -> Source:
+    """Find the bytes behind a path, or behind "-" for standard input, and their format."""
     name = os.fspath(path)
     origin = name if name.isprintable() else repr(name)
     if form not in (None, *FORMATS):
@@ -95,29 +96,23 @@ def open_source(
     if name == STANDARD_INPUT:
         name, origin = "", "standard input"
     with naming(origin), _open_stream(name) as stream:
-        head = stream.peek(4096)[:4096]
+        head, content = stream.peek(4096)[:4096], name
         packing = _find(head, PACKED)
-        if packing is None and os.path.isfile(name):  # a pipe can be read only once
-            return Source(origin, form or _find_format(head, name), name)
-        content = _unpack(stream, packing, max_bytes)
-        return Source(origin, form or _find_format(bytes(content[:4096]), name), None, content)
+        if packing or not os.path.isfile(name):  # a pipe can be read only once
+            content = _unpack(stream, packing)
+            head = content[:4096].to_pybytes()
+        if not head:
+            raise InputError("the file is empty: expected one line per row.")
+        form = form or _find(head, MAGIC) or format_of_name(name) or _find(head, TEXT_STARTS)
+        if form in (None, *TEXT) and b"\0" in head:
+            raise InputError(f"binary data: give {', '.join(FORMATS)}, text in UTF-8.")
+        return Source(origin, form or "csv", content)
 
 
 def format_of_name(name: str) -> str | None:
     """Return the format that a file name gives, with or without .gz or .zst, or None."""
     plain = name.lower().removesuffix(".gz").removesuffix(".zst")
     return next((form for form, endings in FORMATS.items() if plain.endswith(endings)), None)
-
-
-def _find_format(head: bytes, name: str) -> str:
-    if not head:
-        raise InputError("the file is empty: expected one line per row.")
-    form = _find(head, MAGIC) or format_of_name(name) or _find(head, TEXT_STARTS) or "csv"
-    if form in TEXT and b"\0" in head:
-        raise InputError(
-            f"binary data instead of {form}: give {', '.join(FORMATS)}, text in UTF-8."
-        )
-    return form
 
 
 def _find(head: bytes, patterns: dict[bytes, str]) -> str | None:
@@ -138,24 +133,19 @@ def _open_stream(name: str) -> Any:
     return nullcontext(stream if hasattr(stream, "peek") else io.BufferedReader(stream))
 
 
-def _unpack(stream: Any, packing: str | None, max_bytes: int) -> bytearray:
+def _unpack(stream: Any, packing: str | None) -> Any:
     """Read a stream to its end, but not beyond a limit: a small file can unpack to a huge one."""
-    pa = import_pyarrow()
-    if packing is not None:
-        stream = pa.CompressedInputStream(pa.PythonFile(stream, "r"), packing)
-    limit = min(max_bytes, available_memory() // 2)  # a growing array may be copied
-    content = bytearray()
+    limit = available_memory() // 2  # a growing buffer may be copied
+    content = pa.BufferOutputStream()
     try:
-        while chunk := stream.read(CHUNK):
-            content += chunk
-            if len(content) > limit:
-                raise InputError(
-                    f"more than the limit of {limit:,} bytes: unpack it to disk, or raise "
-                    "--max-bytes if memory allows."
-                )
+        unpacked = pa.input_stream(stream, compression=packing)
+        while chunk := unpacked.read(CHUNK):
+            content.write(chunk)
+            if content.tell() > limit:
+                raise InputError(f"more than {limit:,} bytes, half of memory: unpack it to disk.")
     except OSError as error:
         if packing is None:
             raise
         title = f"a damaged or incomplete {packing} file ({error})"
         raise InputError(f"{title}: get or make it again.") from error
-    return content
+    return content.getvalue()

@@ -14,29 +14,26 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labelfold.exceptions import InputError
-from labelfold.graph.point_space import LARGEST_ENTRY
 from labelfold.labels import PartialLabels
 from labelfold.tables import frames
-from labelfold.tables.frames import get_column, import_pyarrow, listed, shown
+from labelfold.tables.frames import check_names, get_column, listed, pa, shown
 
-__all__ = ["ColumnName", "Request", "Table", "make_table", "read_labels", "to_cells", "unnamed"]
+__all__ = ["Request", "Table", "make_table", "read_labels"]
 
-NUMBER = re.compile(r"-?\d{1,9}", re.ASCII)
-NUMBERS = re.compile(r"(-?[1-9]\d{0,8})(?:-(\d{1,9}))?", re.ASCII)  # one or a range
+NUMBERS = re.compile(r"(-?\d{1,9})(?:-(\d{1,9}))?", re.ASCII)  # one or a range
 ID_NAMES = ("id", "row_id", "uuid")  # of a column that names rows if its values all differ
+UNNAMED = "column {}"  # by its number from 1
 PANDAS_INDEX = "__index_level_0__"  # the name that pandas gives an index without a name
 # As spreadsheets, pandas, R, SQL and the UCI repository write them. "none" in small letters is
 # left to those who have a class of that name.
 MISSING = ("", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "-nan", "None", "null", "NULL", "?")
 CODE = r"^[+-]?(0[\dx]|\d{19})"  # begins with a zero, or has more digits than a float holds
-
-ColumnName = str | int
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,133 +81,101 @@ class Table:
         return getattr(self.features, "column_names", None)
 
     @property
-    def is_labeled(self) -> NDArray[np.bool_]:
-        """True where a row has a label."""
-        labels = [None] * self.n_rows if self.labels is None else self.labels
-        return np.array([label is not None for label in labels], dtype=bool)
-
-    @property
-    def n_labeled(self) -> int:
-        """Number of rows that have a label."""
-        return int(np.count_nonzero(self.is_labeled))
-
-    @property
     def class_counts(self) -> dict[Any, int]:
-        """Number of rows of each class, classes in order."""
-        if self.labels is None:
-            return {}
-        classes, counts = np.unique(self.labels[self.is_labeled], return_counts=True)
-        return dict(zip(classes.tolist(), counts.tolist(), strict=True))
+        """Number of labeled rows of each class, classes in order."""
+        labels = () if self.labels is None else self.labels
+        return dict(sorted(Counter(label for label in labels if label is not None).items()))
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """The part that each column plays, by name."""
 
     features: list[str]
-    label: str | None = None
-    row_id: str | None = None
+    label: str | None
+    row_id: str | None
 
     def all(self) -> list[str]:
         """Return the names of all columns that are needed."""
-        return [*self.features, *(one for one in (self.label, self.row_id) if one is not None)]
+        return [*self.features, *(one for one in self[1:] if one is not None)]
 
 
 @dataclass(frozen=True)
 class Request:
     """What a person asked of the columns of a file; see :func:`labelfold.tables.read`."""
 
-    labels: ColumnName | None = None
-    features: Sequence[ColumnName] | None = None
-    ignore: Sequence[ColumnName] = ()
-    id_column: ColumnName | None = None
+    labels: str | int | None = None
+    features: Sequence[str | int] | None = None
+    ignore: Sequence[str | int] = ()
+    id_column: str | int | None = None
     header: bool | None = None
 
-    def named(self) -> set[str]:
-        """Return everything that might be the name of a column."""
-        asked = [self.labels, self.id_column, *(self.features or ()), *self.ignore]
-        return {item for item in asked if isinstance(item, str) and not NUMBER.fullmatch(item)}
+    def names(self) -> set[str]:
+        """Return everything asked for that can only be the name of a column."""
+        asked = {self.labels, self.id_column, *(self.features or ()), *self.ignore}
+        return {one for one in asked if isinstance(one, str) and not NUMBERS.fullmatch(one)}
 
     def choose(self, names: Sequence[str], *, has_names: bool = True) -> Choice:
-        """Give each column its part.
+        """Give each column its part; features are in the order asked for.
 
-        Features are those asked for, in that order, or else all columns, without the ignored ones,
-        the label and the row names. A first column without a name holds row names, as pandas and R
-        write them, unless it is asked for.
+        A first column without a name holds row names, as pandas and R write them.
         """
-        for name, count in Counter(names).items():
-            if count > 1:
-                raise InputError(f"{count} columns are all named {shown(name)}: rename them.")
+        check_names(names)
         label = _find_one(names, "--labels", self.labels)
         row_id = _find_one(names, "--id-column", self.id_column)
-        asked = None if self.features is None else _find(names, self.features, "--features")
+        asked = _find(names, "--features", self.features or ())
         if row_id is None and has_names and len(names) > 1:
-            ends = {names[0]: unnamed(0), names[-1]: PANDAS_INDEX}
-            taken = (label, *(asked or ()))
-            row_id = next((a for a, sign in ends.items() if a == sign and a not in taken), None)
-        if label is not None and label in (row_id, *(asked or ())):
+            indices = {UNNAMED.format(1), PANDAS_INDEX}.intersection(names).difference(
+                [label, *asked]
+            )
+            row_id = next(iter(indices), None)
+        if label is not None and label in (row_id, *asked):
             raise InputError(f"--labels {shown(label)} is a feature or row name too: choose one.")
-        left_out = {*_find(names, self.ignore, "--ignore"), label, row_id}
-        wanted = names if asked is None else asked
-        return Choice([name for name in wanted if name not in left_out], label, row_id)
-
-
-def unnamed(column: int) -> str:
-    """Return the name that a column without one gets."""
-    return f"column {column + 1}"
+        left_out = {*_find(names, "--ignore", self.ignore), label, row_id}
+        return Choice([one for one in asked or names if one not in left_out], label, row_id)
 
 
 def make_table(
-    features: Any,
-    choice: Choice | None = None,
+    table: Any,
+    choice: Choice,
     labels: Any = None,
     *,
     place: Callable[[int], str] = "row {:,}".format,
     has_names: bool = True,
-    note: str = "",
+    notes: Sequence[str] = (),
 ) -> Table:
-    """Check the columns of a file, or the matrix that it holds, and give each column its part.
+    """Check the columns of a file; labels stay Arrow cells, read with those of other files.
 
-    Labels are Arrow cells still: those of several files are read together. `place` turns the number
-    of a row into its name for messages.
+    `place` turns the number of a row into its name for messages.
     """
-    if choice is None:
-        _refuse_huge(features, place)
-        return Table(features, labels)
-    table = frames.as_table(features)
     if not table.num_rows:
         raise InputError("the table has no rows: expected at least one.")
+    table = frames.as_table(table.select(choice.all()))
     for name in choice.features:
         column = get_column(table, name)
-        if frames.is_vector(column.type) or import_pyarrow().types.is_floating(column.type):
-            _refuse_huge(frames.to_array(column), place, shown(name))
+        if frames.is_vector(column.type) or pa.types.is_floating(column.type):
+            frames.refuse_huge(frames.to_array(column), place, shown(name))
     if choice.label is not None:
         labels = get_column(table, choice.label)
     ids = None if choice.row_id is None else table.column(choice.row_id).to_pylist()
-    notes = (note,) if note else ()
-    return Table(table.select(choice.features), labels, ids, "", has_names, notes)
+    return Table(table.select(choice.features), labels, ids, "", has_names, tuple(notes))
 
 
 def read_labels(cells: Any) -> NDArray[Any]:
     """Return labels from Arrow cells as int, float, bool or str, None if unlabeled.
 
-    Unlabeled is an empty cell, NA, NaN, None, null and "?", and -1 if labels are integers. Text
-    becomes numbers if it is numbers throughout, but not if some are codes such as "007". Whole
-    numbers are integers.
+    Text becomes numbers if it is numbers throughout, but not if some are codes such as "007".
     """
-    import pyarrow.compute as pc
-
-    pa = import_pyarrow()
-    if pa.types.is_nested(cells.type) or pa.types.is_temporal(cells.type):
+    pc, types = pa.compute, pa.types
+    if types.is_nested(cells.type) or types.is_temporal(cells.type):
         raise InputError(
             f"labels of type {cells.type}: give one whole number, text or boolean per row."
         )
-    is_text = not pa.types.is_primitive(cells.type)
-    if is_text:
+    is_number = types.is_primitive(cells.type) and not types.is_boolean(cells.type)
+    if not types.is_primitive(cells.type):
         cells = pc.utf8_trim_whitespace(cells.cast(pa.string()))
         cells = pc.if_else(pc.is_in(cells, pa.array(MISSING)), None, cells)
-        is_text = pc.any(pc.match_substring_regex(cells, CODE)).as_py()
-    if not is_text and not pa.types.is_boolean(cells.type):
+        is_number = not pc.any(pc.match_substring_regex(cells, CODE)).as_py()
+    if is_number:
         for kind in (pa.int64(), pa.float64(), pa.int64()):  # so that "1" and "1.0" are 1
             with suppress(pa.ArrowInvalid):
                 cells = cells.cast(kind)
@@ -219,56 +184,30 @@ def read_labels(cells: Any) -> NDArray[Any]:
     return PartialLabels.from_y(labels).to_y()
 
 
-def to_cells(labels: NDArray[Any]) -> Any:
-    """Return an array of labels as Arrow cells."""
-    if labels.size != len(labels) or labels.dtype.kind not in "biufUS":
-        title = f"labels of shape {labels.shape} and dtype {labels.dtype}"
-        raise InputError(f"{title}: give one whole number, text or boolean per row.")
-    return import_pyarrow().array(labels.ravel(), from_pandas=True)
-
-
-def _refuse_huge(values: Any, place: Callable[[int], str], column: str = "") -> None:
-    """Raise for the first number that is infinite or whose square overflows."""
-    entries = values.data if hasattr(values, "tocsr") else values
-    if entries.dtype.kind != "f" or not entries.size:
-        return
-    limit = min(LARGEST_ENTRY, float(np.finfo(entries.dtype).max))
-    # Extremes take no memory, as a mask would; NaN, if all are missing, is not larger.
-    low, high = (extreme.reduce(entries, axis=None) for extreme in (np.fmin, np.fmax))
-    if max(-low, high) > limit:
-        row, number = (int(found[0]) for found in (abs(values) > limit).nonzero())
-        value = values[row, number]
-        what, remedy = ("huge", "rescale it") if np.isfinite(value) else ("infinite", "correct it")
-        raise InputError(
-            f"{place(row + 1)}, column {column or number + 1}: {what} value {value:.3g}: {remedy}, "
-            "or leave the row out."
-        )
-
-
-def _find_one(names: Sequence[str], option: str, wanted: ColumnName | None) -> str | None:
-    found = [] if wanted is None else _find(names, [wanted], option)
+def _find_one(names: Sequence[str], option: str, wanted: str | int | None) -> str | None:
+    found = [] if wanted is None else _find(names, option, [wanted])
     if len(found) > 1:
         raise InputError(f"{option} {shown(wanted)} names {len(found)} columns: name one.")
     return found[0] if found else None
 
 
-def _find(names: Sequence[str], wanted: Sequence[ColumnName], option: str) -> list[str]:
-    """Return the columns that a person means by names, patterns, numbers or ranges, each once."""
+def _find(names: Sequence[str], option: str, wanted: Sequence[str | int]) -> list[str]:
+    """Return the columns that a person means, each once."""
     found: list[str] = []
     for text in (str(item).strip() for item in wanted):
         matching = [text] if text in names else [one for one in names if fnmatchcase(one, text)]
         bounds = NUMBERS.fullmatch(text)
-        if bounds and not matching and not any(map(NUMBER.fullmatch, names)):
+        if bounds and not matching and not any(map(NUMBERS.fullmatch, names)):
             ends = (int(bounds[1]), int(bounds[2] or bounds[1]))
             first, last = (end if end > 0 else len(names) + 1 + end for end in ends)
             matching = list(names[first - 1 : last]) if 1 <= first <= last <= len(names) else []
         if not matching:
-            close = [name for name in names if name.lower() == text.lower()]
-            close += difflib.get_close_matches(text, names, n=1)
+            lowered = {name.lower(): name for name in names}
+            close = difflib.get_close_matches(text.lower(), lowered, n=1)
             advice = f"choose from {listed(map(shown, names), 8)}."
-            raise InputError(
-                f"{option} {shown(text)}: there is no such column among {len(names)}: "
-                + (f"did you mean {shown(close[0])}?" if close else advice)
-            )
+            if close:
+                advice = f"did you mean {shown(lowered[close[0]])}?"
+            title = f"{option} {shown(text)}: there is no such column among {len(names)}"
+            raise InputError(f"{title}: {advice}")
         found += matching
     return list(dict.fromkeys(found))

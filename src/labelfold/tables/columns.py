@@ -1,4 +1,4 @@
-"""A column of a table -> what it is taken for, and its cells as that kind.
+"""A column of a table -> what it is taken for, its cells as that kind, and a report of all columns.
 
 The kind is decided once, in ``fit``, from name and cells and never from labels. Later columns of
 that name are read as the same kind, whatever their type; cells that cannot be are missing.
@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections import Counter
 from contextlib import suppress
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labelfold.tables.frames import import_pyarrow, is_vector, to_array
+from labelfold.methods import stored
+from labelfold.tables.frames import is_vector, listed, pa, pd, to_array
 
-__all__ = ["LEFT_OUT", "count_gaps", "read_cells", "recognize"]
+__all__ = ["LEFT_OUT", "ColumnEntry", "ColumnReport", "count_gaps", "read_cells", "recognize"]
 
 # Kinds that give no features, with the reason.
 LEFT_OUT = {
@@ -25,8 +28,11 @@ LEFT_OUT = {
     "empty": "no cell is filled in",
     "unknown": "neither numbers, dates, text nor vectors",
 }
+PLURALS = {"category": "categories", "many categories": "columns of many categories"}
+PLURALS["yes/no"] = "yes/no"
 READABLE = 0.9  # least share of cells that can be read, for text to be numbers or dates
 MOST_CATEGORIES = 40  # that get a feature each
+LONGEST_DATE = 40  # letters
 FEWEST_WORDS = 4  # of a cell of free text, on average
 ENOUGH_ROWS = 20  # to take different values in all rows for ids
 NAMES_ROWS = re.compile(r"(^|[\W_])(id|ids|uuid|guid|key|index|rowid)$|[a-z]I[dD]$", re.ASCII)
@@ -37,20 +43,85 @@ DAYS = {"year": 365.2425, "week": 7.0, "day": 1.0}  # that a cycle takes
 DATE_PARTS = ("days", *(f"{cycle}_{way}" for cycle in DAYS for way in ("cos", "sin")), "missing")
 
 
+@stored
+@dataclass(frozen=True)
+class ColumnEntry:
+    """What became of one column."""
+
+    name: str
+    taken_for: str  # one of the kinds that `recognize` returns
+    done: str  # in a few words
+    n_features: int = 0
+    n_missing: int = 0  # empty cells
+    n_unreadable: int = 0  # cells that hold something else than the kind
+    copies_labels: bool = False  # it gives away the class of every labeled row
+
+
+@stored
+@dataclass(frozen=True)
+class ColumnReport:
+    """What was done to the columns of a table; as a string, the line to read first.
+
+    Parameters
+    ----------
+    entries : tuple of ColumnEntry
+        One per column, in order: its name, what it was taken for, what was done, and the numbers
+        of features, missing and unreadable cells.
+    scaling : str
+        What was done to the numbers together, and why; "" without numbers.
+    """
+
+    entries: tuple[ColumnEntry, ...]
+    scaling: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it in types that JSON has."""
+        columns = [asdict(entry) for entry in self.entries]
+        return {"summary": str(self), "scaling": self.scaling, "columns": columns}
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with one row per column."""
+        return pd.DataFrame([asdict(entry) for entry in self.entries])
+
+    def __str__(self) -> str:
+        used = [entry for entry in self.entries if entry.taken_for not in LEFT_OUT]
+        counts = [
+            f"{n} {kind if n == 1 else PLURALS.get(kind, f'{kind}s')}"
+            for kind, n in Counter(entry.taken_for for entry in used).items()
+        ]
+        n_features = sum(entry.n_features for entry in used)
+        parts = [f"{', '.join(counts) or 'no usable column'}: {n_features:,} features"]
+        if self.scaling:
+            parts.append(f"numbers {self.scaling}")
+        others = [f"{e.name} ({e.taken_for})" for e in self.entries if e.taken_for in LEFT_OUT]
+        if others:
+            parts.append(f"left out {listed(others, 4)}")
+        for what in ("missing", "unreadable"):
+            n_cells = sum(getattr(entry, f"n_{what}") for entry in used)
+            if n_cells:
+                parts.append(f"{n_cells:,} {what} cell{'s' * (n_cells > 1)}")
+        copies = [entry.name for entry in self.entries if entry.copies_labels]
+        if copies:
+            parts.append(
+                f"{listed(copies, 4)} {'gives' if len(copies) == 1 else 'give'} away the class of "
+                "every labeled row, as a copy of the labels would"
+            )
+        return "; ".join(parts) + "."
+
+
 def recognize(name: str, column: Any) -> tuple[str, str]:
     """Return the kind of a column and, for dates written as text, their format.
 
     Kinds are "number", "yes/no", "date", "category", "many categories", "text", "vector" and the
     keys of ``LEFT_OUT``.
     """
-    types = import_pyarrow().types
+    types = pa.types
     if column.null_count == len(column):
         return "empty", ""
     if is_vector(column.type):
         low, high = (one.reduce(to_array(column), axis=0) for one in (np.fmin, np.fmax))
-        return (
-            "empty" if np.isnan(low).all() else "vector" if (low < high).any() else "constant"
-        ), ""
+        is_empty, varies = np.isnan(low).all(), (low < high).any()
+        return "empty" if is_empty else "vector" if varies else "constant", ""
     if types.is_nested(column.type) or types.is_binary(column.type):
         return "unknown", ""
     if _is_text(column.type):
@@ -64,7 +135,7 @@ def recognize(name: str, column: Any) -> tuple[str, str]:
         counted = low in (0, 1) and high - low + 1 == len(column) >= ENOUGH_ROWS
         if (counted or NAMES_ROWS.search(name)) and len(np.unique(numbers)) == len(numbers):
             return "id", ""
-    return ("date" if is_date else "yes/no" if types.is_boolean(column.type) else "number"), ""
+    return "date" if is_date else "yes/no" if types.is_boolean(column.type) else "number", ""
 
 
 def read_cells(column: Any, kind: str, date_format: str = "") -> NDArray[Any]:
@@ -78,10 +149,22 @@ def read_cells(column: Any, kind: str, date_format: str = "") -> NDArray[Any]:
         gaps = ~np.isfinite(rows.sum(axis=1))  # without a second array of all numbers
         return np.where(gaps[:, None], np.nan, rows) if gaps.any() else rows
     if kind == "number":
-        numbers = _to_numbers(column)
+        if _is_text(column.type):
+            numbers = pd.to_numeric(pd.Series(_to_text(column)), errors="coerce")
+            column = pa.array(numbers.astype(np.float64), from_pandas=True)
+        elif pa.types.is_temporal(column.type) or pa.types.is_boolean(column.type):
+            column = column.cast(pa.int64() if column.type.bit_width == 64 else pa.int32())
+        numbers = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
         return np.where(np.isfinite(numbers), numbers, np.nan)[:, None]
     if kind == "date":
-        days = _to_days(column, date_format)
+        if _is_text(column.type):
+            texts, how = pd.Series(_to_text(column)), date_format or "ISO8601"
+            dates = pd.to_datetime(texts, format=how, errors="coerce", utc=True)
+            column = pa.array(dates, from_pandas=True)
+        elif not pa.types.is_temporal(column.type):
+            column = pa.nulls(len(column))
+        seconds = column.cast(pa.timestamp("s"), safe=False).cast(pa.int64()).cast(pa.float64())
+        days = seconds.to_numpy(zero_copy_only=False) / 86400  # since 1970
         angles = [2 * np.pi * np.mod(days / length, 1) for length in DAYS.values()]
         circles = [part for angle in angles for part in (np.cos(angle), np.sin(angle))]
         return np.column_stack([days, *circles, np.isnan(days)])
@@ -102,19 +185,21 @@ def count_gaps(column: Any, cells: NDArray[Any]) -> tuple[int, int]:
 
 
 def _recognize_text(name: str, column: Any) -> tuple[str, str]:
+    from pandas.tseries.api import guess_datetime_format
+
     cells = _to_text(column)
     filled = cells[cells != ""]
     distinct = set(filled.tolist())
     if len(distinct) < 2 and len(filled) in (0, len(cells)):
-        return ("constant" if distinct else "empty"), ""
-    few = "category" if len(distinct) <= MOST_CATEGORIES else "many categories"
-    pa = import_pyarrow()
-    if pa.types.is_dictionary(column.type):
-        return few, ""
+        return "constant" if distinct else "empty", ""
     some = filled[:1000]  # enough to see what it is not
     kinds = [] if any(map(CODE.match, some)) else [("number", "")]
-    kinds += [("date", one) for one in _guess_date_formats(some[0])]
-    for kind in kinds:
+    if any(map(str.isdigit, some[0])) and len(some[0]) <= LONGEST_DATE:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that the day is first where nothing else is possible
+            guesses = [guess_datetime_format(some[0], dayfirst=first) for first in (False, True)]
+        kinds += [("date", guess) for guess in dict.fromkeys(guesses) if guess]
+    for kind in kinds if not pa.types.is_dictionary(column.type) else ():
         if all(_is_readable(pa.array(one), *kind) for one in (some, filled)):
             return kind
     n_words = np.mean([len(cell.split()) for cell in some])
@@ -124,7 +209,7 @@ def _recognize_text(name: str, column: Any) -> tuple[str, str]:
             return "id", ""
     if n_words >= FEWEST_WORDS and len(distinct) > min(MOST_CATEGORIES, len(cells) / 2):
         return "text", ""
-    return few, ""
+    return "category" if len(distinct) <= MOST_CATEGORIES else "many categories", ""
 
 
 def _is_readable(column: Any, kind: str, date_format: str) -> bool:
@@ -134,60 +219,17 @@ def _is_readable(column: Any, kind: str, date_format: str) -> bool:
     return n_filled > 0 and n_filled - n_unreadable >= READABLE * n_filled
 
 
-def _guess_date_formats(cell: str) -> list[str]:
-    """Return formats in which a cell is a date, those with the month before the day first."""
-    from pandas.tseries.api import guess_datetime_format
-
-    if not any(map(str.isdigit, cell)) or len(cell) > 40:
-        return []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that the day is first where nothing else is possible
-        guesses = [guess_datetime_format(cell, dayfirst=first) for first in (False, True)]
-    return list(dict.fromkeys(guess for guess in guesses if guess))
-
-
 def _is_text(kind: Any) -> bool:
-    types = import_pyarrow().types
+    types = pa.types
     return not (types.is_primitive(kind) or types.is_decimal(kind) or types.is_null(kind))
-
-
-def _to_numbers(column: Any) -> NDArray[Any]:
-    pa = import_pyarrow()
-    if _is_text(column.type):
-        import pandas as pd
-
-        return pd.to_numeric(pd.Series(_to_text(column)), errors="coerce").to_numpy(np.float64)
-    if pa.types.is_temporal(column.type) or pa.types.is_boolean(column.type):
-        column = column.cast(pa.int64() if column.type.bit_width == 64 else pa.int32())
-    return np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False))
-
-
-def _to_days(column: Any, date_format: str) -> NDArray[Any]:
-    """Return days since 1970."""
-    pa = import_pyarrow()
-    dates = np.full(len(column), "NaT", "datetime64[s]")  # as for numbers where dates were
-    if _is_text(column.type):
-        import pandas as pd
-
-        how = date_format or "ISO8601"
-        texts = pd.Series(_to_text(column))
-        parsed = pd.to_datetime(texts, format=how, errors="coerce", utc=True)
-        dates = parsed.dt.tz_localize(None).to_numpy("datetime64[s]")
-    elif pa.types.is_temporal(column.type):
-        seconds = column.cast(pa.timestamp("s"), safe=False)
-        dates = seconds.to_numpy(zero_copy_only=False).astype("datetime64[s]")
-    return np.where(np.isnat(dates), np.nan, dates.astype(np.int64) / 86400)
 
 
 def _to_text(column: Any) -> NDArray[Any]:
     """Return cells as str without surrounding blanks; "" is missing."""
-    import pyarrow.compute as pc
-
-    pa = import_pyarrow()
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if pa.types.is_floating(column.type):
         with suppress(pa.ArrowInvalid):  # whole numbers only: 3.0 beside an empty cell is 3
             column = column.cast(pa.int64())
-    text = pc.utf8_trim_whitespace(column.cast(pa.large_string()))
+    text = pa.compute.utf8_trim_whitespace(column.cast(pa.large_string()))
     return np.asarray(text.fill_null("").to_numpy(zero_copy_only=False))

@@ -1,0 +1,1 @@
+"""Layout benchmark: pictures of the same rows by GraphLayout and other methods, measured."""

@@ -1,0 +1,54 @@
+// The buttons and keys that label: one per class, digits for the first ten.
+import { make, shapeIcon, told } from "./elements.js";
+
+// The class of each digit: a class that is called by a digit has this digit, others take those that are left.
+export function digitsOf(names) {
+  const keys = new Map();
+  for (const name of names) if (/^\d$/.test(name)) keys.set(name, name);
+  const left = [..."1234567890"].filter((digit) => !keys.has(digit));
+  for (const name of names) if (!/^\d$/.test(name) && left.length > 0) keys.set(left.shift(), name);
+  return keys;
+}
+
+export class Answers {
+  constructor(studio) {
+    this.studio = studio;
+    this.bar = studio.part(".classes-bar");
+    this.box = studio.part(".naming-box");
+    this.digits = new Map();
+    studio.part(".answers form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      const name = this.box.value.trim();
+      if (name === "") return;
+      this.box.value = "";
+      this.box.blur();
+      studio.label(name);
+    });
+    this.box.addEventListener("keydown", (event) => event.key === "Escape" && this.box.blur());
+  }
+
+  learn(names) {
+    this.digits = digitsOf(names);
+    const keyed = [...this.digits].sort().map(([, name]) => name);
+    this.names = [...keyed, ...names.filter((name) => !keyed.includes(name))];
+  }
+
+  // Buttons of all classes; `guess` is the class that is suggested.
+  show(guess, isOpen) {
+    const { studio, bar, names } = this;
+    const keyOf = new Map([...this.digits].map(([digit, name]) => [name, digit]));
+    const buttons = names.map((name) => {
+      const code = studio.codeOf(name);
+      const icon = code === undefined ? make("i") : shapeIcon(studio.viewer.data.classes[code].shape, code);
+      const text = told("span", name, "name");
+      const button = make("button", { type: "button", disabled: !isOpen, title: name }, icon, text);
+      if (keyOf.has(name)) button.append(make("kbd", {}, keyOf.get(name)));
+      button.classList.toggle("guess", name === guess);
+      button.addEventListener("click", () => studio.label(name));
+      return button;
+    });
+    bar.replaceChildren(...buttons);
+    studio.part("#known").replaceChildren(...names.map((value) => make("option", { value })));
+    this.box.disabled = !isOpen;
+  }
+}
