@@ -37,7 +37,7 @@ LARGEST_GROWTH = 0.2  # of a class
 def settle(
     scores: Array, labels: PartialLabels, graph: NeighborGraph, bands: Array | None = None
 ) -> Array | None:
-    """Return scores that have settled, None if the classes are no clusters of the graph.
+    """Return scores that have settled, None if the classes are not clusters of the graph.
 
     Parameters
     ----------
