@@ -21,6 +21,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,12 @@ class Session:
     def has_model(self) -> bool:
         """Return whether labels of two classes are there."""
         return len(np.unique(self.y[self.labeled])) > 1
+
+    @cached_property
+    def typicality(self) -> NDArray[np.float64]:
+        """Return the inverse mean distance of every row to its 20 nearest."""
+        distances, _ = NearestNeighbors(n_neighbors=20).fit(self.X).kneighbors()
+        return np.asarray(1 / np.maximum(distances.mean(axis=1), 1e-12))
 
     @property
     def unlabeled(self) -> Rows:
@@ -111,8 +118,7 @@ def choose_typical(session: Session, n: int) -> Sequence[int]:
     else:
         small = MiniBatchKMeans(n_clusters, n_init=1, batch_size=5000, random_state=seed)
         clusters = small.fit_predict(session.X)
-    distances, _ = NearestNeighbors(n_neighbors=20).fit(session.X).kneighbors()
-    typicality = 1 / np.maximum(distances.mean(axis=1), 1e-12)
+    typicality = session.typicality.copy()
     typicality[session.labeled] = -np.inf
     sizes = np.bincount(clusters, minlength=n_clusters)
     n_labeled = np.bincount(clusters[session.labeled], minlength=n_clusters)
