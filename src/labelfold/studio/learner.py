@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -101,7 +102,8 @@ class Learner:
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
         self._process = context.Process(target=_work, args=(theirs, task), daemon=True)
-        self._process.start()
+        with _ctrl_c_ignored():  # which the process inherits: Ctrl-C is for the server
+            self._process.start()
         theirs.close()
         self._hear = hear
         threading.Thread(target=self._listen, daemon=True).start()
@@ -122,6 +124,18 @@ class Learner:
         """End the process."""
         self._process.kill()
         self._process.join()
+
+
+@contextmanager
+def _ctrl_c_ignored() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():  # where signals cannot be set
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def predict_rows(model: Any) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
