@@ -110,23 +110,23 @@ def test_it_opens_from_disk_and_asks_for_nothing(visit, script, kind, n_points):
 
 @pytest.mark.parametrize("script", [None, WITHOUT_WEBGL])
 def test_a_point_is_drawn_at_its_place_in_its_color_and_shape(visit, script):
-    """Nine classes: the last two differ by shape only from the first two."""
+    """Eleven classes: the last differs by its shape from the others."""
     display = EmbeddingDisplay(
-        np.column_stack([np.arange(10.0), np.arange(10) % 3]), labels=[*range(9), None]
+        np.column_stack([np.arange(12.0), np.arange(12) % 3]), labels=[*range(11), None]
     )
     visited = visit(display, script=script)
     visited.page.keyboard.press("t")  # without names
     picture = pixels(visited)
     box = visited.page.locator(".stage").bounding_box()
-    styles = class_styles(9)
-    for row in range(10):
-        color = styles[row].color if row < 9 else UNLABELED_COLOR
+    styles = class_styles(11)
+    for row in range(12):
+        color = styles[row].color if row < 11 else UNLABELED_COLOR
         left, top = visited.place(row)
         at = picture[round(top - box["y"]), round(left - box["x"])]
         assert np.abs(at - channels(color)).max() <= 3
-    assert (styles[0].marker, styles[8].marker) == ("o", "s")
+    assert (styles[0].marker, styles[10].marker) == ("o", "s")
     shares = []  # width at three quarters of the radius, over the width in the middle
-    for row in (0, 8):
+    for row in (0, 10):
         visited.call("(row) => scatter.fit([row])", row)
         radius = visited.call("() => (viewer.data.sizes[0] * scatter.camera.grow) / 2")
         left, top = np.round(np.subtract(visited.place(row), (box["x"], box["y"]))).astype(int)

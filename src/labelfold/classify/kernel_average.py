@@ -60,6 +60,7 @@ LEAST_WEIGHT = 0.1  # of the largest weight, of candidates that are fitted on mo
 SHOWN = 0.1  # least weight of a candidate that the sentence names
 NEGLIGIBLE = 1e-6  # weight of a candidate that is left out of the average
 FOLDS = 10
+DIGITS = 6  # of scores that put rows in order, or rounding errors would
 MOST_FOLDED = 100  # labeled rows up to which left-out scores come from folds
 
 
@@ -182,7 +183,7 @@ class KernelAverage:
         levels, slopes, left_out = design.average(candidates, fits, weights)
         if 2 <= labels.n_labeled <= MOST_FOLDED:
             with limit_threads(1):  # many small matrices: more threads would wait for each other
-                left_out = design.predict_folds(candidates)
+                left_out = design.predict_folds(candidates, left_out)
         tested = np.sum(design.targets, axis=0)[labels.codes[labels.mask]] > 1
         is_wrong = left_out.argmax(axis=1) != labels.codes[labels.mask]
         return cls(
@@ -258,14 +259,17 @@ class _Design:
         """Fit a candidate on some of the labeled rows."""
         return self._regress(self._stack(candidate), rows)
 
-    def predict_folds(self, candidates: Sequence[Sequence[str]]) -> Array:
+    def predict_folds(self, candidates: Sequence[Sequence[str]], left_out: Array) -> Array:
         """Return scores of all labeled rows, a tenth of them at a time, by averages of the others.
 
-        Folds are dealt class by class, so that every fold has its share of each.
+        Folds are dealt class by class, in the order of the closed-form scores of their class, so
+        that every fold has its share of each, and does not depend on the order of the rows.
         """
         n, n_groups = len(self.targets), self.indicators.shape[1]
+        codes = self.targets.argmax(axis=1)
+        own = left_out[np.arange(n), codes].round(DIGITS)
         folds = np.empty(n, dtype=np.intp)
-        folds[np.argsort(self.targets.argmax(axis=1), kind="stable")] = np.arange(n) % FOLDS
+        folds[np.lexsort((own, codes))] = np.arange(n) % FOLDS
         stacks = [_turn(self._stack(one), n_groups) for one in candidates]
         scores = np.zeros(self.targets.shape)
         for fold in range(min(n, FOLDS)):
