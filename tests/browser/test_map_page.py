@@ -128,6 +128,7 @@ def test_a_point_is_drawn_at_its_place_in_its_color_and_shape(visit, script):
     shares = []  # width at three quarters of the radius, over the width in the middle
     for row in (0, 10):
         visited.call("(row) => scatter.fit([row])", row)
+        visited.settle()
         radius = visited.call("() => (viewer.data.sizes[0] * scatter.camera.grow) / 2")
         left, top = np.round(np.subtract(visited.place(row), (box["x"], box["y"]))).astype(int)
         near = pixels(visited)[:, left - 15 : left + 16].sum(axis=2) < 600
@@ -199,7 +200,9 @@ def test_dark_and_light_follow_the_system_and_a_key(visit):
     visited.page.keyboard.press("d")
     assert count_pixels(visited, "#FFFFFF", slack=0) > 0.9 * 1000 * 800
     visited.page.emulate_media(color_scheme="light")
+    visited.settle()  # Chromium tells the page of a change once a frame
     visited.page.emulate_media(color_scheme="dark")
+    visited.settle()
     assert count_pixels(visited, DARK_GROUND, slack=0) == dark
     assert visited.troubles == []
 

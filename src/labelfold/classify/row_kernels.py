@@ -49,7 +49,7 @@ N_EIGENVECTORS = 60  # 30 to 150 differ by 0.1 points on average, with up to 500
 MOST_LANDMARKS = 1000
 SAMPLE_SIZE = 1000  # of the rows among which the median distance is measured
 # Rows of whole numbers have neighbors at equal distances. If the order of the rows chose among
-# them, another order would change up to 10 % of the labels of the digits from two per class.
+# them, another order would change up to 4.5 % of the labels of the digits from two per class.
 MOST_TIES = 3
 ENTRIES_AT_ONCE = 2**23  # of a Gaussian kernel
 
