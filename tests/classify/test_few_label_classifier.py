@@ -12,11 +12,12 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neighbors import KNeighborsTransformer
 
 import labelfold
-from labelfold import FewLabelClassifier, PartialLabels, hide_labels
+from labelfold import FewLabelClassifier, NeighborGraph, PartialLabels, hide_labels
 from labelfold.classify import kernel_average
 from labelfold.classify.class_sizes import find_offsets, read_class_sizes
 from labelfold.classify.kernel_average import KernelAverage
 from labelfold.classify.row_kernels import GRAPH_KERNELS, NewRows, RowKernels
+from labelfold.classify.settling import settle
 from labelfold.datasets import make_swiss_roll
 from labelfold.evidence import calibrate
 from labelfold.exceptions import FewLabelsWarning, InputError, UnreachedPointsWarning
@@ -134,7 +135,7 @@ def test_weights_follow_from_priors_and_left_out_errors(fitted):
 
 def test_scores_are_the_weighted_scores_of_the_candidates(digits):
     X, y = digits[0][:500], digits[1][:500]
-    both = FewLabelClassifier(candidates=["mutual", "graph-10"]).fit(X, hide_labels(y, range(40)))
+    both = FewLabelClassifier(candidates=["shared", "graph-10"]).fit(X, hide_labels(y, range(40)))
     weights = {one.name: one.weight for one in both.candidates_}
     assert min(weights.values()) > 0.02
     parts = {name: FewLabelClassifier(candidates=[name]).fit(X, y) for name in weights}
@@ -384,6 +385,64 @@ def test_compact_file_predicts_and_does_not_refit(fitted, digits, tmp_path):
         loaded.refit(hide_labels(digits[1], keep=range(60)))
 
 
+# Settling
+
+
+@pytest.fixture(scope="module")
+def two_clusters():
+    """Two clusters, a label in each, and scores whose boundary runs through the second."""
+    X, y = make_blobs([150, 150], centers=[[0, 0], [7, 0]], random_state=0)
+    labels = PartialLabels.from_y(hide_labels(y, keep=[0, np.flatnonzero(y == 1)[0]]))
+    scores = np.clip((5.7 - X[:, :1]) / 4, -1, 1) * [0.3, -0.3] + 0.5
+    graph = NeighborGraph.build(X, n_neighbors=8, weights="self-tuning")
+    return X, y, labels, scores, graph
+
+
+def test_boundary_moves_to_the_gap(two_clusters):
+    _, y, labels, scores, graph = two_clusters
+    wrong = np.mean(scores.argmax(axis=1) != y)
+    settled = settle(scores, labels, graph)
+    assert 0.02 < wrong < 0.1
+    np.testing.assert_array_equal(settled.argmax(axis=1), y)
+
+
+def test_last_round_is_the_mean_of_scores_and_a_walk_that_ends_at_labels(two_clusters):
+    _, y, labels, scores, graph = two_clusters
+    W = graph.adjacency.toarray()
+    P = W / W.sum(axis=1, keepdims=True)
+    P[labels.mask] = np.eye(300)[labels.mask]
+    expected = (np.linalg.matrix_power(P, 30) @ np.eye(2)[y] + scores) / 2
+    np.testing.assert_allclose(settle(scores, labels, graph), expected, atol=1e-10)
+
+
+def test_overlapping_classes_do_not_settle(two_clusters):
+    _, _, labels, scores, graph = two_clusters
+    noise = np.random.default_rng(0).normal(scale=0.5, size=scores.shape)
+    assert settle(scores + noise, labels, graph) is None
+
+
+def test_class_that_would_be_swallowed_does_not_settle(two_clusters):
+    X, _, labels, _, graph = two_clusters
+    few = np.argsort(np.linalg.norm(X - X[labels.mask][1], axis=1))[:12]
+    scores = np.tile([0.55, 0.45], (300, 1))
+    scores[few] = 0.45, 0.55
+    assert settle(scores, labels, graph) is None
+    sizes = np.array([[288, 288], [12, 12]])
+    known = settle(scores, labels, graph, sizes)
+    assert np.sum(known.argmax(axis=1)) in range(10, 15)
+
+
+def test_new_rows_settle_with_their_neighbors(digits):
+    X, y = digits[0], digits[1]
+    given = hide_labels(y[:1200], keep=range(60))
+    model = FewLabelClassifier().fit(X[:1200], given)
+    plain = model._average.scores(model._kernels, model._groups)
+    assert np.abs(model.decision_values_ - plain).max() > 0.1
+    beside = model.decision_function(X[:1200] + 1e-7)
+    away = np.abs(beside - model.decision_values_).mean()
+    assert away < 0.3 * np.abs(plain - model.decision_values_).mean()
+
+
 # Class sizes
 
 
@@ -399,13 +458,15 @@ def test_offsets_bring_sizes_into_their_bands(seed):
     assert np.all((sizes >= 0.98 * bands[:, 0] - 1) & (sizes <= 1.02 * bands[:, 1] + 1))
 
 
-def test_sizes_that_are_right_already_change_nothing(fitted, digits):
+def test_sizes_that_are_right_already_change_nothing(digits):
     X, y = digits
     given = hide_labels(y, keep=range(60))
-    sizes = dict(enumerate(np.bincount(fitted.transduction_).tolist()))
-    model = FewLabelClassifier(class_sizes=sizes).fit(X, given)
+    model = FewLabelClassifier(candidates=["shared"]).fit(X, given)
+    found = model.transduction_
+    sizes = dict(enumerate(np.bincount(found).tolist()))
+    model.set_params(class_sizes=sizes).refit(given)
     np.testing.assert_array_equal(model.class_offsets_, np.zeros(10))
-    np.testing.assert_array_equal(model.transduction_, fitted.transduction_)
+    np.testing.assert_array_equal(model.transduction_, found)
 
 
 def test_known_sizes_help_where_classes_overlap():

@@ -151,6 +151,15 @@ def test_force_is_chance_corrected_accuracy_on_left_out_labels(layout):
     assert half.certificate_.label_effect.force == effect.force / 2
 
 
+def test_a_weak_force_has_a_weak_effect(layout):
+    """The effect compares layouts of as many steps: it tends to 0 with the force."""
+    weak = clone(layout).set_params(label_weight=1e-6).fit(DIGITS, SOME)
+    effect = weak.certificate_.label_effect
+    assert effect.force > 0
+    assert effect.median_move < 1e-3
+    assert abs(effect.added) < 1e-3
+
+
 def test_one_label_per_class_cannot_be_left_out():
     one_each = [np.flatnonzero(value == CLASSES)[0] for value in range(10)]
     model = FewLabelClassifier().fit(DIGITS, hide_labels(CLASSES, keep=one_each))
@@ -213,7 +222,7 @@ def test_more_rows_leave_old_ones_near_their_places(layout):
     )
     assert warm_move < 0.1
     assert warm_move < cold_move
-    assert second.certificate_.n_steps == graph_layout.WARM_STEPS
+    assert second.certificate_.n_steps == graph_layout.WARM_STEPS + graph_layout.LABEL_STEPS
 
 
 def test_labels_come_to_a_layout_without_any():

@@ -65,7 +65,7 @@ def read_class_sizes(class_sizes: Mapping[Any, Any] | str, labels: PartialLabels
     return bands
 
 
-def find_offsets(scores: Array, labels: PartialLabels, bands: Array) -> Array:
+def find_offsets(scores: Array, labels: PartialLabels, bands: Array, *, warn: bool = True) -> Array:
     """Return one offset per class with which the numbers of rows are within the bands.
 
     Labeled rows keep their labels, and count. Warns if 100 rounds are not enough.
@@ -87,7 +87,7 @@ def find_offsets(scores: Array, labels: PartialLabels, bands: Array) -> Array:
             ends = np.concatenate([ahead[:1] + 1, ahead, ahead[-1:] - 1])
             offsets[k] = -(ends[goal] + ends[goal + 1]) / 2
     else:
-        if len(free):
+        if len(free) and warn:
             warn_user(
                 f"class_sizes: {len(wrong)} classes are outside their bands after {MOST_ROUNDS} "
                 f"rounds, the worst by {np.max(np.maximum(least - sizes, sizes - most))} of "

@@ -23,6 +23,7 @@ from labelfold.classify.row_kernels import (
     NewRows,
     RowKernels,
 )
+from labelfold.classify.settling import settle
 from labelfold.evidence import (
     calibrate,
     choose_sets,
@@ -183,6 +184,11 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
     regression of class indicators on some of them, with penalty and gain by closed-form
     leave-one-out. The scores are an average with weights prior * exp(-m e), m being the number of
     labels and e the relative squared error on left-out labels.
+
+    Where the classes turn out to be clusters of the "mutual" graph, labels settle: boundaries move
+    to the gaps between clusters, by a random walk on the graph. New rows follow their neighbors.
+    Where more than 5 % of the edges join different classes, or a class would change its size by
+    more than 20 %, nothing happens; nor does it without "mutual" among the candidates.
 
     Rows of more than 100 columns are reduced to 100 principal components. Separate components of a
     graph are joined by bridges. Past 2,000 labels candidates are compared on 2,000 of them, and
@@ -379,11 +385,16 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
         scores = average.scores(kernels, groups)
         self._prior = class_frequencies(labels)
         scores[self.unreached_] = self._prior
-        self.class_offsets_ = np.zeros(labels.n_classes)
+        self.class_offsets_, bands = np.zeros(labels.n_classes), None
         if self.class_sizes is not None:
             bands = read_class_sizes(self.class_sizes, labels)
             self.class_offsets_ = find_offsets(scores, labels, bands)
             scores += self.class_offsets_
+        settled = None
+        if "mutual" in names and not len(self.unreached_):
+            settled = settle(scores, labels, kernels.graph("mutual", progress), bands)
+        self._settling = None if settled is None else settled - scores
+        scores = scores if settled is None else settled
         self._average, self._groups, self._views = average, groups, kernels.views
         self.classes_ = labels.classes
         self.decision_values_ = scores
@@ -520,6 +531,9 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
             scores = self._average.scores_at_new(new, groups)
             scores[groups < 0] = self._prior
             scores += self.class_offsets_
+            if self._settling is not None:
+                near = self.graph_.weigh(distances, relative=True)
+                scores += (near @ self._settling) / near.sum(axis=1)[:, None]
             rows, own = self.graph_.values_of_equal(
                 new.view("rows"), distances, self.decision_values_
             )
