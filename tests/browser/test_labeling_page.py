@@ -87,10 +87,11 @@ class Page:
         self.act(*([name] if is_known else ["Enter", name, "Enter"]))
 
     def fitted(self):
-        self.wait("map.studio.state.fit?.event === map.studio.state.event")
-        self.wait("map.studio.state.status === '' && map.viewer.data.map === map.studio.state.map")
+        """Wait until the newest labels are fitted and on the map."""
         self.wait(
-            "map.viewer.data.event === map.studio.state.event && map.studio.state.status === ''"
+            "map.studio.state.fit?.event === map.studio.state.event"
+            " && map.studio.state.proposals === map.studio.state.event"
+            " && map.studio.state.status === '' && !map.studio.isRenewing"
         )
 
     def shoot(self, name):
@@ -219,6 +220,36 @@ def test_skip_back_set_aside_accept_and_search(visit, tmp_path):
         page.act("y")
         *_, last = read_events(tmp_path / "digits.csv.labels.sqlite")
         assert last.label == guess
+        page.check(server)
+
+
+def test_no_key_is_lost_while_rows_and_fits_come_in(visit, tmp_path):
+    with serving(tmp_path, n_given=12) as server:
+        page = Page(visit(server.url))
+        page.row()
+        event = page.state()["event"]
+        for _ in range(5):  # faster than labels are saved and fitted
+            page.page.keyboard.press("1")
+        page.wait(f"map.studio.state.event === {event} + 5")
+        row = page.row()
+        page.page.keyboard.press("Enter")
+        page.page.keyboard.type("ca")
+        server.session.act("label", [200, 201], "1")  # as another page would
+        page.wait(f"map.studio.state.event === {event} + 6")
+        page.fitted()
+        assert page.row() == row
+        page.page.keyboard.type("t")
+        page.act("Enter")
+        *_, last = read_events(tmp_path / "digits.csv.labels.sqlite")
+        assert (last.rows, last.label) == ((str(row + 1),), "cat")
+        # A button that has the focus keeps it, and a row that is undone is shown again.
+        page.page.locator(".classes-bar button[title=cat]").focus()
+        page.act("z")
+        page.wait(f"map.studio.onScreen === {row}")
+        page.fitted()
+        assert page.page.evaluate("() => document.activeElement.title") == "cat"
+        page.act("Shift+Z")
+        page.wait(f"map.studio.onScreen !== {row}")
         page.check(server)
 
 

@@ -6,6 +6,7 @@ lock orders them. Nobody waits for a fit.
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -53,7 +54,7 @@ class Session:
         self.is_frozen = False
         self.not_saved = ""  # why nothing can be written; "" if it can
         self.listeners: list[Callable[[], None]] = []
-        self._lock = threading.RLock()
+        self._lock, self._orders = threading.RLock(), itertools.count(1)
         self._row_of = {name: row for row, name in enumerate(rows.ids)}
         self._waiting: dict[Path, Future[str]] = {}  # model files that are being written
         self._learner: Learner | None = None
@@ -189,7 +190,9 @@ class Session:
                     **{name: getattr(fitted, name) for name in ("event", "promise", "sizes")},
                     **{"nLabels": fitted.n_labels, "seconds": round(fitted.seconds, 2)},
                 }
+            undone = labeling.undone[-1].rows if labeling.undone else ()
             return {
+                "order": next(self._orders),  # a page may get an older state after a newer one
                 "title": self.title,
                 "form": self.rows.form,
                 "columns": [name for name, _ in self.rows.columns],
@@ -210,6 +213,7 @@ class Session:
                 "curve": [asdict(one) for one in self.fits],
                 "undo": describe(labeling.done[-1]) if labeling.done else None,
                 "redo": describe(labeling.undone[-1]) if labeling.undone else None,
+                "undone": self._row_of.get(undone[0]) if len(undone) == 1 else None,
             }
 
     def display(self) -> EmbeddingDisplay:

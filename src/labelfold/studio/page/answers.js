@@ -20,9 +20,11 @@ export class Answers {
       event.preventDefault();
       const name = this.box.value.trim();
       if (name === "") return;
+      const { isReady } = studio;
+      studio.label(name);
+      if (!isReady) return; // the name stays, to be used in a moment
       this.box.value = "";
       this.box.blur();
-      studio.label(name);
     });
     this.box.addEventListener("keydown", (event) => event.key === "Escape" && this.box.blur());
   }
@@ -33,22 +35,35 @@ export class Answers {
     this.names = [...keyed, ...names.filter((name) => !keyed.includes(name))];
   }
 
-  // Buttons of all classes; `guess` is the class that is suggested.
-  show(guess, isOpen) {
+  // Buttons of all classes; `guess` is the class that is suggested. Buttons that are there already stay, and keep the
+  // focus; so does the box, in which a person may be typing.
+  show(guess, isReady) {
     const { studio, bar, names } = this;
+    const content = JSON.stringify(names.map((name) => [name, studio.codeOf(name)]));
+    if (bar.content !== content) {
+      bar.content = content;
+      const focused = bar.contains(document.activeElement) ? document.activeElement.title : null;
+      bar.replaceChildren(...this.makeButtons());
+      [...bar.children].find(({ title }) => title === focused)?.focus();
+      studio.part("#known").replaceChildren(...names.map((value) => make("option", { value })));
+    }
+    for (const button of bar.children) {
+      button.disabled = !isReady;
+      button.classList.toggle("guess", button.title === guess);
+    }
+    this.box.readOnly = !studio.isOpen;
+  }
+
+  makeButtons() {
+    const { studio, names } = this;
     const keyOf = new Map([...this.digits].map(([digit, name]) => [name, digit]));
-    const buttons = names.map((name) => {
+    return names.map((name) => {
       const code = studio.codeOf(name);
       const icon = code === undefined ? make("i") : shapeIcon(studio.viewer.data.classes[code].shape, code);
-      const text = told("span", name, "name");
-      const button = make("button", { type: "button", disabled: !isOpen, title: name }, icon, text);
+      const button = make("button", { type: "button", title: name }, icon, told("span", name, "name"));
       if (keyOf.has(name)) button.append(make("kbd", {}, keyOf.get(name)));
-      button.classList.toggle("guess", name === guess);
       button.addEventListener("click", () => studio.label(name));
       return button;
     });
-    bar.replaceChildren(...buttons);
-    studio.part("#known").replaceChildren(...names.map((value) => make("option", { value })));
-    this.box.disabled = !isOpen;
   }
 }

@@ -7,6 +7,7 @@ import { showProgress } from "./progress.js";
 import { Viewer } from "./viewer.js";
 
 const PAGE = 60; // cards that are shown at a time
+const AHEAD = 6; // cards of the queue that are there before they are shown
 const REASONS = {
   uncertain: "Uncertain: a label here decides most about the rows around it.",
   uncovered: "Uncovered: no label is near.",
@@ -48,8 +49,8 @@ class LabelingMap extends Viewer {
 
 class Studio {
   constructor(root) {
-    Object.assign(this, { root, viewer: null, state: null, failed: null, isLost: false });
-    Object.assign(this, { queue: [], place: 0, suspects: [], suspect: 0, shown: PAGE, guesses: {} });
+    Object.assign(this, { root, viewer: null, state: null, failed: null, isLost: false, notice: "" });
+    Object.assign(this, { queue: [], place: 0, suspects: [], suspect: 0, shown: PAGE, cards: new Map() });
     this.answers = new Answers(this);
     for (const one of root.querySelectorAll("[data-do]")) {
       one.addEventListener("click", () => this.keys[one.dataset.do]());
@@ -78,18 +79,13 @@ class Studio {
 
   // ---- the server's state
 
-  async hear(state) {
-    const before = this.state;
-    if (state.event < (before?.event ?? 0) && !this.isLost) return; // overtaken by a newer one
+  hear(state) {
+    if (state.order < (this.state?.order ?? 0)) return; // overtaken by a newer one
     [this.state, this.isLost] = [state, false];
     this.root.dataset.form = state.form;
     document.title = `${state.title} – labelfold`;
     this.showState();
-    if (!state.hasMap) return;
-    await this.renewMap();
-    const isSame = before?.proposals === state.proposals && before.event === state.event;
-    if (!isSame || this.queue.length === 0) await this.renewProposals();
-    this.showTab();
+    if (state.hasMap) this.renew();
   }
 
   lose() {
@@ -97,15 +93,34 @@ class Studio {
     if (this.state !== null) this.showState();
   }
 
-  // The map that belongs to the state, one request at a time.
-  renewMap() {
-    return (this.renewing ??= this.loadMap().finally(() => (this.renewing = null)));
+  // Fetch what belongs to the newest state, and again if there is a newer one by then.
+  async renew() {
+    this.isBehind = true;
+    if (this.isRenewing) return;
+    this.isRenewing = true;
+    try {
+      while (this.isBehind) {
+        this.isBehind = false;
+        if (this.viewer === null) this.open(await getMap("map?details=1"));
+        const changes = await Promise.all([this.renewMap(), this.renewProposals()]);
+        if (changes.some(Boolean)) this.showTab();
+      }
+    } catch (error) {
+      this.giveUp(error);
+    } finally {
+      this.isRenewing = false;
+    }
   }
 
-  async loadMap() {
-    const isNew = ({ map, event }) => map !== this.state.map || event !== this.state.event;
-    if (this.viewer === null) this.open(await getMap("map?details=1"));
-    for (let count = 0; count < 5 && isNew(this.viewer.data); count++) this.updateMap(await getMap("map"));
+  giveUp(error) {
+    if (!("status" in error)) throw error;
+    this.lose();
+  }
+
+  async renewMap() {
+    const isNew = ["map", "event"].some((name) => this.viewer.data[name] !== this.state[name]);
+    if (isNew) this.updateMap(await getMap("map"));
+    return isNew;
   }
 
   open(data) {
@@ -137,7 +152,10 @@ class Studio {
   }
 
   async renewProposals() {
+    const version = `${this.state.proposals} ${this.state.event}`;
+    if (this.proposed === version) return false;
     const [queue, suspects] = await Promise.all([get("queue"), get("suspects")]);
+    this.proposed = version;
     // Rows to go back to, and the row that is shown, stay, whatever the newest fit proposes.
     const seen = this.queue.slice(0, this.place + 1);
     const rows = new Set(seen.map(({ row }) => row));
@@ -145,6 +163,18 @@ class Studio {
     const suspected = this.suspects[this.suspect]?.row;
     this.suspects = suspects;
     this.suspect = Math.max(0, suspects.findIndex(({ row }) => row === suspected));
+    this.cards = await this.fetchCards();
+    return true;
+  }
+
+  // Cards of the rows that come next: an answer does not wait for the next row.
+  async fetchCards() {
+    const { queue, place, suspects, suspect } = this;
+    const near = [...queue.slice(Math.max(0, place - 1), place + AHEAD), ...suspects.slice(suspect, suspect + 2)];
+    const rows = [...new Set(near.map(({ row }) => row))];
+    if (this.state.form === "image") rows.forEach((row) => (new Image().src = picture(row).src));
+    const cards = rows.length === 0 ? [] : await post("cards", { rows });
+    return new Map(cards.map((card) => [card.row, card]));
   }
 
   // ---- actions
@@ -164,6 +194,10 @@ class Studio {
     return { suspects: this.suspects[this.suspect], queue: this.queue[this.place] }[this.tab];
   }
 
+  get isReady() {
+    return this.isOpen && this.target.rows.length > 0;
+  }
+
   label(name) {
     return this.act({ action: "label", label: name });
   }
@@ -171,10 +205,23 @@ class Studio {
   // The next row of the queue is shown at once; the answer is saved meanwhile.
   async act(action) {
     const { rows, source } = this.target;
-    if (rows.length === 0 || !this.isOpen) return;
+    if (!this.isReady) return this.notify(this.tab === "selected" ? "Select rows first." : "There is no row to label.");
     const step = this.tab === "queue" ? 1 : 0;
     if (step > 0) this.move(step);
     if (!(await this.send("label", { ...action, rows, source })) && step > 0) this.move(-step);
+  }
+
+  // Undo or redo; a row of the queue that loses its label so is shown again.
+  async step(path) {
+    const { undone } = this.state;
+    if (!(await this.send(path)) || this.tab !== "queue") return;
+    if (path === "undo" && this.queue[this.place - 1]?.row === this.state.undone) this.move(-1);
+    if (path === "redo" && this.queue[this.place]?.row === undone) this.move(1);
+  }
+
+  notify(text) {
+    this.notice = text;
+    this.showAnswers();
   }
 
   // Send an action after those before it; it is saved when the answer comes. One that could not be saved can be tried
@@ -186,7 +233,7 @@ class Studio {
   async sendNow(path, body) {
     try {
       const state = await post(path, body);
-      this.failed = null;
+      [this.failed, this.notice] = [null, ""];
       this.hear(state);
       return true;
     } catch (error) {
@@ -194,17 +241,17 @@ class Studio {
       if (error.status === 507 || error.status === 0) this.failed = [path, body];
       if (error.status === 507) this.state.notSaved = error.message;
       else if (error.status === 0) this.isLost = true;
-      else this.part(".target").textContent = error.message;
+      else this.notice = error.message;
       this.showState();
       return false;
     }
   }
 
   async retry() {
-    this.state.notSaved = "";
-    if (this.failed !== null) await this.send(...this.failed);
+    const [, body] = this.failed ?? [];
+    if (this.failed === null) this.state.notSaved = "";
+    else if ((await this.send(...this.failed)) && body?.rows?.[0] === this.current?.row) this.move(1);
     this.showState();
-    this.showTab();
   }
 
   move(step) {
@@ -220,7 +267,7 @@ class Studio {
 
   get guess() {
     const { current } = this;
-    return this.tab === "suspects" ? current?.suggested : this.guesses[current?.row];
+    return this.tab === "suspects" ? current?.suggested : this.cards.get(current?.row)?.predicted;
   }
 
   // ---- what is shown
@@ -249,6 +296,7 @@ class Studio {
     freeze.ariaPressed = String(state.isFrozen);
     showProgress(this);
     this.part('[data-tab="suspects"] .count').textContent = state.nSuspects > 0 ? grouped(state.nSuspects) : "";
+    this.showAnswers();
   }
 
   choose(tab) {
@@ -264,68 +312,95 @@ class Studio {
     else if (this.tab === "selected") this.showTab();
   }
 
-  async showTab() {
+  showTab() {
     for (const one of this.root.querySelectorAll("[role=tab]")) one.ariaSelected = String(one.dataset.tab === this.tab);
     if (this.viewer === null) return;
-    const turn = (this.turn = {}); // a newer call overtakes this one
+    this.turn = {}; // what an earlier call still waits for is not shown any more
     const show = { queue: this.showQueue, selected: this.showSelection, suspects: this.showSuspects };
-    await show[this.tab]?.call(this);
-    if (this.turn !== turn) return;
+    show[this.tab]?.call(this).catch((error) => this.giveUp(error));
+    this.showAnswers();
+  }
+
+  showAnswers() {
+    const { isReady, guess } = this;
     const { rows } = this.target;
-    const isOpen = this.isOpen && rows.length > 0;
-    this.answers.show(this.guess, isOpen);
-    this.part(".target").textContent = rows.length > 1 ? `Label ${counted(rows.length, "row")}:` : "";
-    for (const key of ["Delete", "s"]) this.part(`.moves [data-do="${key}"]`).disabled = !isOpen;
-    this.part(".accept").disabled = !isOpen || this.guess === undefined;
-    this.part(".accept").textContent = this.guess === undefined ? "Accept" : `Accept ${this.guess}`;
+    this.answers.show(guess, isReady);
+    this.part(".target").textContent = this.notice || (rows.length > 1 ? `Label ${counted(rows.length, "row")}:` : "");
+    for (const key of ["Delete", "s"]) this.part(`.moves [data-do="${key}"]`).disabled = !isReady;
+    this.part(".accept").disabled = !isReady || guess === undefined;
+    this.part(".accept").textContent = guess === undefined ? "Accept" : `Accept ${guess}`;
   }
 
-  async fill(selector, rows, options) {
-    const cards = rows.length === 0 ? [] : await post("cards", { rows });
-    if (rows.length === 1 && rows[0] !== this.current?.row && this.tab !== "selected") return; // overtaken
-    for (const { row, predicted } of cards) this.guesses[row] = predicted;
-    this.part(selector).replaceChildren(...cards.map((card) => tile(this, card, options)));
-    this.onScreen = rows[0];
+  // Show cards in place of others. What is there already stays, and with it what has the focus.
+  fill(list, cards, options) {
+    const content = JSON.stringify([cards, this.codes.size]);
+    if (list.content === content) return;
+    list.content = content;
+    const focused = list.contains(document.activeElement) ? document.activeElement.closest(".tile").dataset.row : null;
+    list.replaceChildren(...cards.map((card) => tile(this, card, options)));
+    if (focused !== null) list.querySelector(`[data-row="${focused}"]`)?.focus();
   }
 
-  async showQueue() {
+  // The card of the row that an answer is about.
+  async showCurrent(selector) {
+    const { current, turn } = this;
+    const row = current?.row ?? null;
+    const show = () => {
+      const card = this.cards.get(row);
+      this.onScreen = card?.row;
+      this.fill(this.part(selector), card === undefined ? [] : [card]);
+    };
+    this.focusOn(row);
+    show();
+    if (row === null || this.onScreen === row) return;
+    const cards = await this.fetchCards();
+    if (turn !== this.turn) return;
+    this.cards = cards;
+    show();
+    this.showAnswers();
+  }
+
+  showQueue() {
     const { current } = this;
     const isStale = this.state.proposals !== this.state.event;
     const ended = isStale ? "More rows come with the next fit." : "All proposed rows are labeled.";
     const reason = this.part(".reason");
     if (current === undefined) reason.textContent = ended;
     else reason.replaceChildren(make("b", {}, `${this.place + 1}. `), REASONS[current.reason] ?? current.reason);
-    await this.fill('[data-for="queue"] .cards', current === undefined ? [] : [current.row]);
-    this.focusOn(current?.row ?? null);
+    return this.showCurrent('[data-for="queue"] .cards');
   }
 
   async showSelection() {
+    const { turn } = this;
     const rows = this.viewer.selection;
     const none = "Nothing is selected. Drag with the lasso (l) or the rectangle (r), or press Shift and drag.";
     const amount = rows.length === 0 ? none : `${counted(rows.length, "row")} selected`;
     this.part('[data-for="selected"] .amount').textContent = amount;
     this.part(".more").hidden = rows.length <= this.shown;
     const drop = (row) => this.viewer.select([row], "remove");
-    await this.fill('[data-for="selected"] .cards', Array.from(rows.subarray(0, this.shown)), { drop });
+    const shown = Array.from(rows.subarray(0, this.shown));
+    const cards = shown.length === 0 ? [] : await post("cards", { rows: shown });
+    if (turn === this.turn) this.fill(this.part('[data-for="selected"] .cards'), cards, { drop });
   }
 
   async showSuspects() {
-    const { current } = this;
+    const { current, turn } = this;
     const [at, all] = [this.suspect + 1, this.suspects.length];
     const early = "Labels are compared with each other as soon as there are two classes.";
     const none = this.state.fit === null ? early : "No label looks wrong.";
     const amount = this.part('[data-for="suspects"] .amount');
     amount.textContent = current === undefined ? none : `${at} of ${all}: ${current.reason}`;
-    await this.fill('[data-for="suspects"] .cards', current === undefined ? [] : [current.row]);
-    const side = async (name, rows) => {
-      const cards = rows.length === 0 ? [] : await post("cards", { rows });
-      const tiles = make("div", { className: "cards" }, ...cards.map((card) => tile(this, card)));
-      return make("div", {}, make("h2", {}, "Rows that speak for ", chip(this, name, "")), tiles);
+    await this.showCurrent('[data-for="suspects"] .cards');
+    const { suggested, given, rows_against: others, rows_for: same } = current ?? { rows_against: [], rows_for: [] };
+    const rows = [...others, ...same];
+    const cards = rows.length === 0 ? [] : await post("cards", { rows });
+    if (turn !== this.turn) return;
+    const side = (name, some) => {
+      const list = make("div", { className: "cards" }, ...some.map((card) => tile(this, card)));
+      return make("div", {}, make("h2", {}, "Rows that speak for ", chip(this, name, "")), list);
     };
-    const { suggested, given, rows_against: others, rows_for: same } = current ?? {};
-    const sides = current === undefined ? [] : [side(suggested, others), side(given, same)];
-    this.part(".evidence").replaceChildren(...(await Promise.all(sides)));
-    this.focusOn(current?.row ?? null);
+    const sides = [[suggested, cards.slice(0, others.length)], [given, cards.slice(others.length)]];
+    this.part(".evidence").replaceChildren(...sides.filter(([, some]) => some.length > 0).map((one) => side(...one)));
   }
 
   // A ring around a row on the map, which comes into sight.
@@ -346,7 +421,7 @@ class Studio {
   listen() {
     const dialog = this.part("dialog.exports");
     this.keys = {
-      ...{ z: () => this.send("undo"), Z: () => this.send("redo"), retry: () => this.retry() },
+      ...{ z: () => this.step("undo"), Z: () => this.step("redo"), retry: () => this.retry() },
       x: () => this.send("freeze", { isFrozen: !this.state.isFrozen }),
       o: () => (dialog.open ? dialog.close() : dialog.showModal()),
       ...{ q: () => this.choose("queue"), w: () => this.choose("selected"), e: () => this.choose("suspects") },
@@ -371,6 +446,9 @@ class Studio {
       if (name === undefined) this.keys[key]();
       else this.label(name);
     });
+    // A button that was clicked does not take the keys, as space would press it again.
+    const keep = (event) => event.target.closest(".top button, .answers button") && event.preventDefault();
+    this.root.addEventListener("mousedown", keep);
     // The search is on the tab of the map.
     const find = ({ key, target }) => key === "/" && !target.closest("input") && this.choose("legend");
     document.addEventListener("keydown", find, true);
