@@ -34,7 +34,7 @@ browser-check: $(VENV)/.test  ## pages in a real Chromium, which has to be insta
 
 page-check: $(VENV)/.test  ## the labeling page: 50 kills at random moments, 10,000 fuzzed requests
 	$(ONE_THREAD) LABELFOLD_KILLS=50 LABELFOLD_REQUESTS=10000 \
-		$(BIN)/pytest tests/studio -k "kill or fuzz"
+		$(BIN)/pytest tests/studio -k "kill or fuzz" --capture=no
 
 lint: $(VENV)/.lint  ## style, words, types and import order only
 	$(BIN)/ruff check

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import random
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import numpy as np
 import pytest
@@ -20,7 +21,8 @@ from served import Client, blobs
 
 from labelfold.studio.journal import journal_path, read_events
 
-N_KILLS = int(os.environ.get("LABELFOLD_KILLS", "2"))
+N_KILLS = int(os.environ.get("LABELFOLD_KILLS", "3"))
+SEED = int(os.environ.get("LABELFOLD_SEED", "0"))
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
 X, CLASSES = blobs()
 NAMES = np.array(["cat", "dog", "bird"])
@@ -39,14 +41,21 @@ def command(data, *options):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        start_new_session=True,
     )
     try:
         line = process.stdout.readline()
         assert line.startswith("Labeling page: http://127.0.0.1:"), process.stderr.read()
         yield process, Client(re.search(r"http\S+", line)[0])
     finally:
-        process.kill()
-        process.communicate()
+        kill(process)
+
+
+def kill(process):
+    """End a server and the process that fits, as they stand."""
+    with suppress(ProcessLookupError):  # both have ended
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
 
 
 def test_a_session_from_start_to_export(data, tmp_path):
@@ -96,44 +105,81 @@ def test_changed_data_are_noticed(data):
         assert client.get("api/state")["nLabels"] == 2
 
 
-def test_killed_servers_lose_no_label_that_was_saved(data):
-    """A person labels row after row; the server is killed at random moments and started again."""
-    rng = random.Random(0)
-    saved: dict[int, str] = {}
-    sent: dict[int, str] = {}
+class Person:
+    """Labels rows, sets them aside and undoes, at random; and knows what must hold after that."""
 
-    def label_rows(client):
-        for number in range(10_000):
-            row, name = number % 90, str(NAMES[rng.randrange(3)])
-            sent[row] = name
+    def __init__(self, rng):
+        self.rng = rng
+        self.events = []  # action, rows and label of all that was saved
+        self.asked = None  # what was sent and not answered yet
+
+    def work(self, client):
+        """Go on until the server answers no more."""
+        while True:
+            rows = self.rng.sample(range(len(X)), self.rng.randint(1, 4))
+            action = self.rng.choice(["label", "label", "label", "aside", "remove", "undo", "redo"])
+            label = str(self.rng.choice(NAMES)) if action == "label" else None
+            is_step = action in ("undo", "redo")
+            self.asked = (action, None if is_step else rows, label)
+            body = {} if is_step else {"action": action, "rows": rows, "label": label}
             try:
-                state = client.get("api/label", {"rows": [row], "label": name})
-            except (OSError, AssertionError, ValueError):
+                status, _, content = client.ask(f"api/{action if is_step else 'label'}", body)
+                json.loads(content)
+            except (OSError, http.client.HTTPException, ValueError):
                 return
-            assert state["notSaved"] == ""
-            saved[row] = name
+            if status == 200:
+                self.events.append(self.asked)
+            else:
+                assert is_step, content  # there was nothing to undo
+            self.asked = None
 
+    def marks(self):
+        """Return the label of every row that has one, or None for one set aside."""
+        done, undone, found = [], [], {}
+        for action, rows, label in self.events:
+            if action == "undo":
+                undone.append(done.pop())
+            elif action == "redo":
+                done.append(undone.pop())
+            else:
+                done.append((action, rows, label))
+                undone.clear()
+        for action, rows, label in done:
+            for row in rows:
+                found.pop(row, None)
+                if action != "remove":
+                    found[row] = label
+        return found
+
+    def check(self, data):
+        """All that was answered is in the journal, and nothing that was not asked for."""
+        found = []
+        for one in read_events(journal_path(str(data))):
+            rows = None if one.action in ("undo", "redo") else [int(name) - 1 for name in one.rows]
+            found.append((one.action, rows, one.label))
+        found = [one for one in found if one[0] != "open"]
+        if self.asked is not None and len(found) == len(self.events) + 1:
+            self.events.append(self.asked)  # written, and killed before the answer
+        self.asked = None
+        assert found == self.events
+
+
+def test_killed_servers_lose_no_label_and_invent_none(data):
+    """A person works; server and fits are killed at random moments, and started again."""
+    person, moments = Person(random.Random(SEED)), random.Random(SEED + 1)
     for _ in range(N_KILLS):
         with command(data) as (process, client):
-            cards = client.get("api/cards", {"rows": list(range(90))})
-            check_cards(cards, saved, sent)
-            saved.update({card["row"]: card["label"] for card in cards if "label" in card})
-            sent = dict(saved)
-            thread = threading.Thread(target=label_rows, args=(client,))
+            cards = client.get("api/cards", {"rows": list(range(len(X)))})
+            marks = {one["row"]: one.get("label") for one in cards if "source" in one}
+            assert marks == person.marks()
+            thread = threading.Thread(target=person.work, args=(client,))
             thread.start()
-            time.sleep(rng.uniform(0, 1.5))
-            process.kill()
+            time.sleep(moments.uniform(0, 1.5))
+            kill(process)
             thread.join()
-    with command(data) as (_, client):
-        check_cards(client.get("api/cards", {"rows": list(range(90))}), saved, sent)
-    assert saved
-    assert [one.number for one in read_events(journal_path(str(data)))][-1] >= len(saved)
-
-
-def check_cards(cards, saved, sent):
-    for card in cards:
-        allowed = {saved.get(card["row"]), sent.get(card["row"])}  # sent, perhaps not answered
-        assert card.get("label") in allowed, (card, allowed)
+        person.check(data)
+    print(f"{N_KILLS} kills, seed {SEED}: all {len(person.events):,} saved events are there.")
+    assert len(person.events) > N_KILLS
 
 
 @pytest.mark.parametrize(

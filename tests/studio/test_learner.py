@@ -160,18 +160,30 @@ def test_labels_of_numbers_are_numbers():
     assert GivenLabels(["a", None], [FILE, None]).audit is None
 
 
-def test_one_proposal_in_five_is_an_audit_that_comes_again_until_it_is_labeled():
+def test_one_answer_in_ten_is_an_audit_that_comes_again_until_it_is_labeled():
+    """Also for a person who answers the first row of a queue that is new after every answer."""
     texts, sources = [None] * 90, [None] * 90
     for row in (0, 1, 2, 4):
         texts[row], sources[row] = str(NAMES[CLASSES[row]]), "map"
     model = labelfold.FewLabelClassifier().fit(
         StandardScaler().fit_transform(X), GivenLabels(texts, sources).y
     )
-    queue = propose_rows(model, GivenLabels(texts, sources), is_fitted=True)
-    assert [one["reason"] == AUDIT for one in queue[:10]] == [*[False] * 4, True] * 2
-    assert len({one["row"] for one in queue}) == len(queue)
-    assert not {0, 1, 2, 4} & {one["row"] for one in queue}
-    texts[queue[0]["row"]] = "cat"
-    again = propose_rows(model, GivenLabels(texts, sources), is_fitted=True)
-    assert again[4] == queue[4]
+    reasons = []
+    for number in range(20):
+        queue = propose_rows(model, GivenLabels(texts, sources), is_fitted=True)
+        assert [one["reason"] == AUDIT for one in queue[:10]].index(True) == 9 - number % 10
+        assert len({one["row"] for one in queue}) == len(queue)
+        assert not any(texts[one["row"]] for one in queue)
+        first = queue[0]
+        texts[first["row"]], sources[first["row"]] = "cat", first["reason"]
+        reasons.append(first["reason"])
+    assert [number for number, reason in enumerate(reasons, 1) if reason == AUDIT] == [10, 20]
+    # A skipped audit row stays due, and comes again.
+    first = next(
+        one
+        for one in propose_rows(model, GivenLabels([None] * 90, [None] * 90), is_fitted=True)
+        if one["reason"] == AUDIT
+    )
+    late = GivenLabels([None] * 80 + ["cat"] * 10, [None] * 80 + ["uncertain"] * 10)
+    assert propose_rows(model, late, is_fitted=True)[0] == first
     assert find_suspects(model, GivenLabels(texts, sources)) is not None

@@ -28,8 +28,8 @@ __all__ = ["GivenLabels", "Labeling", "check_data", "labels_at", "labels_in"]
 FILE = "file"  # source of labels that the data file holds
 ASIDE = "aside"  # source of the mark of a row that was set aside
 AUDIT = "audit"  # source of labels of rows that were drawn at random
-# Of labels from the page: rows selected on the map, or proposed for a reason.
-SOURCES = ("map", "uncertain", "uncovered", "unlike every labeled row", "suspect", AUDIT)
+FROM_QUEUE = ("uncertain", "uncovered", "unlike every labeled row", AUDIT)  # reasons, as sources
+SOURCES = ("map", "suspect", *FROM_QUEUE)  # of labels from the page
 
 LONGEST_LABEL = 200  # characters
 

@@ -23,7 +23,7 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -67,7 +67,8 @@ class Server:
         page = _Page(session, lambda: self._server.should_exit)
         config = uvicorn.Config(
             _Guard(page.app(), token, hosts),
-            log_level="warning",
+            log_level="error",
+            proxy_headers=False,
             access_log=False,  # it would hold the token
             server_header=False,
             timeout_graceful_shutdown=5,
@@ -166,6 +167,7 @@ class _Page:
         handlers: dict[Any, Callable[[Request, Any], Response]] = {
             InputError: lambda request, error: _refuse(400, str(error)),
             NotSavedError: lambda request, error: _refuse(507, str(error)),
+            ClientDisconnect: lambda request, error: _refuse(400, "The request was cut short."),
         }
         return Starlette(routes=routes, exception_handlers=handlers)
 
