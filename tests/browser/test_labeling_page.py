@@ -48,7 +48,8 @@ def serving(folder, *, form="image", n_given=0):
         thread = threading.Thread(target=server.run)
         thread.start()
         try:
-            while server.session.coordinates is None and thread.is_alive():
+            while server.session.coordinates is None:
+                assert not server.session.status.is_error, server.session.status.text
                 time.sleep(0.05)
             yield server
         finally:
