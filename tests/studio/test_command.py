@@ -187,6 +187,7 @@ def test_killed_servers_lose_no_label_and_invent_none(data):
     [
         (["-"], ["standard input"]),
         (["pets.csv", "--text", "a", "--image", "b"], ["contradict"]),
+        (["pets.csv", "--host", "0.0.0.0"], ["address", "others use"]),
         (["pets.csv", "--log"], ["nothing has been labeled"]),
         (["pets.csv", "--image", "a"], ["neither a path nor bytes"]),
         (["pets.csv", "-o", "labels.txt"], ["must end with"]),

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from labelfold.exceptions import InputError
 from labelfold.studio.journal import FitRecord, Journal, Mark, NotSavedError, read_events
-from labelfold.studio.labeling import FILE, Labeling, describe
+from labelfold.studio.labeling import AUDIT, FILE, SUSPECT, Labeling, describe
 
 N_KILLS = int(os.environ.get("LABELFOLD_KILLS", "4"))
 GIVEN = {"1": Mark("cat", FILE), "2": Mark("dog", FILE)}
@@ -77,6 +77,19 @@ def test_undo_and_redo_are_events(journal):
     labeling.act(journal, "label", ["4"], label="bird", source="map")
     assert labeling.step(journal, "redo") is None  # a new step ends what can be done again
     assert len(list(journal.events())) == 8
+
+
+def test_a_row_that_was_drawn_at_random_stays_an_audit_row(journal):
+    labeling = Labeling({})
+    labeling.act(journal, "label", ["1"], label="cat", source=AUDIT)
+    labeling.act(journal, "label", ["1", "2"], label="dog", source=SUSPECT)
+    corrected = {"1": Mark("dog", AUDIT), "2": Mark("dog", SUSPECT)}
+    assert labeling.marks == corrected
+    assert labeling.checked == {"1", "2"}
+    labeling.step(journal, "undo")
+    assert (labeling.marks, labeling.checked) == ({"1": Mark("cat", AUDIT)}, set())
+    labeling.step(journal, "redo")
+    assert labeling.marks == replayed(journal.path, {}).marks == corrected
 
 
 ACTIONS = st.one_of(

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 import labelfold
 from labelfold.studio import GivenLabels
-from labelfold.studio.labeling import AUDIT, FILE
+from labelfold.studio.labeling import AUDIT, FILE, SUSPECT
 from labelfold.studio.proposals import find_suspects, propose_rows
 
 X, CLASSES = blobs()
@@ -103,6 +103,13 @@ def test_suspects_name_rows_that_speak_for_and_against(learned):
     client.get("api/label", {"rows": [7], "label": "dog"})
     assert 7 not in {one["row"] for one in client.get("api/suspects")}
     client.get("api/undo", {})
+    # A label that is given again is not doubted any more, unless that is undone.
+    assert 7 in {one["row"] for one in client.get("api/queue") if one["reason"] == SUSPECT}
+    client.get("api/label", {"rows": [7], "label": "bird", "source": SUSPECT})
+    for name in ("suspects", "queue"):
+        assert 7 not in {one["row"] for one in client.get(f"api/{name}")}
+    client.get("api/undo", {})
+    assert 7 in {one["row"] for one in client.get("api/suspects")}
     client.get("api/undo", {})
 
 

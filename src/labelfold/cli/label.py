@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from labelfold.tables import Table
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+EVERYWHERE = ("0.0.0.0", "::")
 MOST_SHOWN = 6  # columns, if none is named
 DATA = typer.Argument(metavar="DATA", help="A data file, as for 'labelfold classify'.")
 TEXT = typer.Option("--text", metavar="COLUMN", help="Show rows as text, from this column.")
@@ -83,6 +84,11 @@ def label(
     """
     if data == STANDARD_STREAM:
         raise InputError("labels are stored beside DATA, so it must be a file, not standard input.")
+    if host in EVERYWHERE:
+        raise InputError(
+            f"--host {host} is no address to open a page at, and requests under other names are "
+            "refused: name the address of this machine that others use, such as 192.168.1.5."
+        )
     if text is not None and image is not None:
         raise InputError("--text and --image contradict each other: pass one of them.")
     from labelfold.studio.journal import Journal, journal_path, read_events

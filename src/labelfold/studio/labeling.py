@@ -28,8 +28,9 @@ __all__ = ["GivenLabels", "Labeling", "check_data", "labels_at", "labels_in"]
 FILE = "file"  # source of labels that the data file holds
 ASIDE = "aside"  # source of the mark of a row that was set aside
 AUDIT = "audit"  # source of labels of rows that were drawn at random
+SUSPECT = "suspect"  # source of labels of rows whose label before looked wrong
 FROM_QUEUE = ("uncertain", "uncovered", "unlike every labeled row", AUDIT)  # reasons, as sources
-SOURCES = ("map", "suspect", *FROM_QUEUE)  # of labels from the page
+SOURCES = ("map", SUSPECT, *FROM_QUEUE)  # of labels from the page
 
 LONGEST_LABEL = 200  # characters
 
@@ -92,13 +93,18 @@ class Labeling:
         elif event.action == "redo":
             target = self.undone.pop()
             self.done.append(target)
-            self._set(target.rows, [_mark_of(target)] * len(target.rows))
+            self._set(target.rows, _marks_of(target))
         elif event.action != "open":
-            self._set(event.rows, [_mark_of(event)] * len(event.rows))
+            self._set(event.rows, _marks_of(event))
             if event.label is not None:
                 self.classes.setdefault(event.label)
             self.done.append(event)
             self.undone.clear()
+
+    @property
+    def checked(self) -> set[str]:
+        """Rows whose label looked wrong, and was given again or corrected."""
+        return {row for event in self.done if event.source == SUSPECT for row in event.rows}
 
     def previous(self, rows: Sequence[str]) -> list[Mark | None]:
         """Return the marks of rows."""
@@ -198,11 +204,16 @@ def labels_at(journal: Path | str, table: Table, until: int | None = None) -> Gi
     return labeling.given(row_ids(table.ids, table.n_rows))
 
 
-def _mark_of(event: Event) -> Mark | None:
-    """Return the mark that an event gives its rows."""
-    if event.action == "label":
-        return Mark(event.label, event.source or "")
-    return Mark(None, ASIDE) if event.action == "aside" else None
+def _marks_of(event: Event) -> list[Mark | None]:
+    """Return the marks that an event gives its rows.
+
+    A row that was drawn at random stays an audit row when its label is corrected: an estimate
+    without these rows would flatter.
+    """
+    if event.action != "label":
+        return [Mark(None, ASIDE) if event.action == "aside" else None] * len(event.rows)
+    is_audit = [before is not None and before.source == AUDIT for before in event.previous]
+    return [Mark(event.label, AUDIT if one else event.source or "") for one in is_audit]
 
 
 def describe(event: Event) -> str:

@@ -24,14 +24,25 @@ from labelfold.labels import PartialLabels
 from labelfold.plotting import EmbeddingDisplay
 from labelfold.plotting.interactive_map import map_data, pack
 from labelfold.studio.journal import FitRecord, Journal, Mark, NotSavedError
-from labelfold.studio.labeling import ASIDE, SOURCES, GivenLabels, Labeling, check_label, describe
+from labelfold.studio.labeling import (
+    ASIDE,
+    FROM_QUEUE,
+    SOURCES,
+    SUSPECT,
+    GivenLabels,
+    Labeling,
+    check_label,
+    describe,
+)
 from labelfold.studio.learner import Fitted, Learner, Proposed, Request, Status, Task
+from labelfold.studio.proposals import mix
 from labelfold.studio.shown_rows import ShownRows, folded
 
 __all__ = ["Session"]
 
 LONGEST_DETAIL = 300  # characters of a column on the map; cards show all
 ACTIONS = ("label", "remove", "aside")
+MOST_SUSPECTS = 4  # in the queue; all are on a tab of their own
 
 
 class Session:
@@ -260,16 +271,21 @@ class Session:
         return cards
 
     def queue(self) -> list[dict[str, Any]]:
-        """Return rows to label next that have no mark yet, with reasons."""
+        """Return rows to label next that have no mark yet, and suspects, with reasons."""
         with self._lock:
             ids, marks = self.rows.ids, self.labeling.marks
-            return [one for one in self.proposed.queue if ids[one["row"]] not in marks]
+            rows = [one for one in self.proposed.queue if ids[one["row"]] not in marks]
+            suspects = [{"row": one["row"], "reason": SUSPECT} for one in self.suspects()]
+            n_answers = sum(mark.source in FROM_QUEUE for mark in marks.values())
+            n_checked = len(self.labeling.checked)
+        return mix(rows, suspects[:MOST_SUSPECTS], n_answers=n_answers, n_special=n_checked)
 
     def suspects(self) -> list[dict[str, Any]]:
-        """Return given labels that look wrong and have not changed since."""
+        """Return given labels that look wrong, have not changed since, and were not confirmed."""
         with self._lock:
-            found = self.proposed.suspects
-            marks = self.labeling.previous([self.rows.ids[one["row"]] for one in found])
+            ids, checked = self.rows.ids, self.labeling.checked
+            found = [one for one in self.proposed.suspects if ids[one["row"]] not in checked]
+            marks = self.labeling.previous([ids[one["row"]] for one in found])
             pairs = zip(found, marks, strict=True)
             return [one for one, mark in pairs if mark is not None and mark.label == one["given"]]
 

@@ -15,6 +15,7 @@ export class Answers {
     this.studio = studio;
     this.bar = studio.part(".classes-bar");
     this.box = studio.part(".naming-box");
+    this.submit = studio.part(".answers [type=submit]");
     this.digits = new Map();
     studio.part(".answers form").addEventListener("submit", (event) => {
       event.preventDefault();
@@ -51,7 +52,7 @@ export class Answers {
       button.disabled = !isReady;
       button.classList.toggle("guess", button.title === guess);
     }
-    this.box.readOnly = !studio.isOpen;
+    this.box.readOnly = this.submit.disabled = !studio.isOpen;
   }
 
   makeButtons() {

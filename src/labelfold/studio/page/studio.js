@@ -12,6 +12,7 @@ const REASONS = {
   uncertain: "Uncertain: a label here decides most about the rows around it.",
   uncovered: "Uncovered: no label is near.",
   "unlike every labeled row": "Unlike every labeled row: perhaps a class that has no name yet.",
+  suspect: "Suspect: this label looks wrong. Give it again to keep it.",
   audit: "Audit: drawn at random, so that the estimated error can be trusted.",
 };
 const KEYS = [
@@ -31,6 +32,9 @@ const KEYS = [
   ["x", "Freeze the map, or let it move"],
   ["o", "Export"],
 ];
+
+// A row comes again if its label looks wrong.
+const keyOf = ({ row, reason }) => `${row} ${reason === "suspect"}`;
 
 // The viewer, with search on the server, which has the whole texts.
 class LabelingMap extends Viewer {
@@ -158,9 +162,9 @@ class Studio {
     this.proposed = version;
     // Rows to go back to, and the row that is shown, stay, whatever the newest fit proposes.
     const seen = this.queue.slice(0, this.place + 1);
-    const rows = new Set(seen.map(({ row }) => row));
-    this.queue = [...seen, ...queue.filter(({ row }) => !rows.has(row))];
-    const suspected = this.suspects[this.suspect]?.row;
+    const keys = new Set(seen.map(keyOf));
+    this.queue = [...seen, ...queue.filter((one) => !keys.has(keyOf(one)))];
+    const suspected = this.tab === "suspects" ? this.current?.row : undefined;
     this.suspects = suspects;
     this.suspect = Math.max(0, suspects.findIndex(({ row }) => row === suspected));
     this.cards = await this.fetchCards();
