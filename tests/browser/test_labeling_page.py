@@ -182,8 +182,8 @@ def test_two_pages_see_each_other_dark_and_narrow(visit, tmp_path):
         second.page.keyboard.press("q")
         second.row()
         rightmost = second.page.evaluate(
-            "() => Math.max(...Array.from(document.querySelectorAll('.answers button, .tabs button'),"
-            " (one) => one.getBoundingClientRect().right))"
+            "() => Math.max(...[...document.querySelectorAll('.answers button, .tabs button')]"
+            ".map((one) => one.getBoundingClientRect().right))"
         )
         assert rightmost <= 800
         first.shoot("dark")

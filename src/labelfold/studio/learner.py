@@ -1,8 +1,8 @@
 """Fits in a process of their own, so that the page never waits for one.
 
 The server sends labels to fit. The process answers with what it has found, as soon as it has it:
-predicted labels, rows to label next, coordinates on the map. Before each of these steps it looks
-for a newer request, so the newest labels win.
+predicted labels, rows to label next, coordinates on the map. Before each of these steps, and while
+the map moves, it looks for a newer request, so the newest labels win.
 
 Neighbors, eigenvectors and the map of the graph do not depend on labels. They are computed once,
 and kept in model files beside the journal, which run no code when a restart reads them.
@@ -161,7 +161,7 @@ def _work(connection: Any, task: Task) -> None:
         connection.send((name, value))
 
     try:
-        worker = _Worker(task, tell)
+        worker = _Worker(task, tell, inbox.has_request)
     except Exception as error:
         tell("status", _failure(error))
         return
@@ -174,8 +174,14 @@ def _work(connection: Any, task: Task) -> None:
                 if request is not None and not inbox.has_request():
                     step(request)
             tell("status", Status(""))
+        except _OvertakenError:
+            continue
         except Exception as error:
             tell("status", _failure(error))
+
+
+class _OvertakenError(Exception):
+    """There are newer labels than those that the map is moved for."""
 
 
 def _failure(error: Exception) -> Status:
@@ -222,8 +228,10 @@ class _Inbox:
 class _Worker:
     """What the process has computed."""
 
-    def __init__(self, task: Task, tell: Callable[[str, Any], None]) -> None:
-        self.task, self.tell = task, tell
+    def __init__(
+        self, task: Task, tell: Callable[[str, Any], None], is_overtaken: Callable[[], bool]
+    ) -> None:
+        self.task, self.tell, self.is_overtaken = task, tell, is_overtaken
         key = joblib.hash((task.X, __version__))[:16]
         self.files = [task.cache / f"{key}-{name}.skops" for name in ("graph", "map")]
         self.model: Any = None  # fitted to labels; None before there are two classes
@@ -299,8 +307,12 @@ class _Worker:
         """Move the map as far as the labels demand, from where the graph alone puts it."""
         if request.moves and self.model is not None and isinstance(self.layout, GraphLayout):
             self.tell("status", Status("moving the map"))
-            self.layout.classifier_ = self.model
-            self.tell("coordinates", self.layout.refit(request.given.y).embedding_)
+            self.layout.follow(self.model, self._stop_if_overtaken)
+            self.tell("coordinates", self.layout.embedding_)
+
+    def _stop_if_overtaken(self, *progress: Any, **more: Any) -> None:
+        if self.is_overtaken():
+            raise _OvertakenError
 
     def save(self, path: Path) -> str:
         """Write the model, with its preparation, to a file; return what went wrong, or ""."""
