@@ -86,8 +86,8 @@ def label(
         raise InputError("labels are stored beside DATA, so it must be a file, not standard input.")
     if host in EVERYWHERE:
         raise InputError(
-            f"--host {host} is no address to open a page at, and requests under other names are "
-            "refused: name the address of this machine that others use, such as 192.168.1.5."
+            f"--host {host} does not name one address, and requests under other names are refused: "
+            "pass the address of this machine that others use, such as 192.168.1.5."
         )
     if text is not None and image is not None:
         raise InputError("--text and --image contradict each other: pass one of them.")
