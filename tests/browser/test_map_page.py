@@ -200,7 +200,7 @@ def test_dark_and_light_follow_the_system_and_a_key(visit):
     visited.page.keyboard.press("d")
     assert count_pixels(visited, "#FFFFFF", slack=0) > 0.9 * 1000 * 800
     visited.page.emulate_media(color_scheme="light")
-    visited.settle()  # Chromium tells the page of a change once a frame
+    visited.settle()  # Chromium reports a change to the page once a frame
     visited.page.emulate_media(color_scheme="dark")
     visited.settle()
     assert count_pixels(visited, DARK_GROUND, slack=0) == dark

@@ -390,18 +390,26 @@ def test_compact_file_predicts_and_does_not_refit(fitted, digits, tmp_path):
 
 @pytest.fixture(scope="module")
 def two_clusters():
-    """Two clusters, a label in each, and scores whose boundary runs through the second."""
+    """Two clusters, five labels in each, and scores whose boundary runs through the second."""
     X, y = make_blobs([150, 150], centers=[[0, 0], [7, 0]], random_state=0)
-    labels = PartialLabels.from_y(hide_labels(y, keep=[0, np.flatnonzero(y == 1)[0]]))
+    away = np.linalg.norm(X[:, None] - X[[np.argmin(y), np.argmax(y)]], axis=2)
+    labels = PartialLabels.from_y(hide_labels(y, keep=np.argsort(away, axis=0)[:5].ravel()))
     scores = np.clip((5.7 - X[:, :1]) / 4, -1, 1) * [0.3, -0.3] + 0.5
     graph = NeighborGraph.build(X, n_neighbors=8, weights="self-tuning")
     return X, y, labels, scores, graph
 
 
+def left_out(labels, n_wrong=0):
+    """Scores of the labeled rows of which the first few are wrong."""
+    codes = labels.codes[labels.mask]
+    codes[:n_wrong] = 1 - codes[:n_wrong]
+    return np.eye(2)[codes]
+
+
 def test_boundary_moves_to_the_gap(two_clusters):
     _, y, labels, scores, graph = two_clusters
     wrong = np.mean(scores.argmax(axis=1) != y)
-    settled = settle(scores, labels, graph)
+    settled = settle(scores, left_out(labels), labels, graph)
     assert 0.02 < wrong < 0.1
     np.testing.assert_array_equal(settled.argmax(axis=1), y)
 
@@ -412,23 +420,31 @@ def test_last_round_is_the_mean_of_scores_and_a_walk_that_ends_at_labels(two_clu
     P = W / W.sum(axis=1, keepdims=True)
     P[labels.mask] = np.eye(300)[labels.mask]
     expected = (np.linalg.matrix_power(P, 30) @ np.eye(2)[y] + scores) / 2
-    np.testing.assert_allclose(settle(scores, labels, graph), expected, atol=1e-10)
+    settled = settle(scores, left_out(labels), labels, graph)
+    np.testing.assert_allclose(settled, expected, atol=1e-10)
 
 
 def test_overlapping_classes_do_not_settle(two_clusters):
     _, _, labels, scores, graph = two_clusters
     noise = np.random.default_rng(0).normal(scale=0.5, size=scores.shape)
-    assert settle(scores + noise, labels, graph) is None
+    assert settle(scores + noise, left_out(labels), labels, graph) is None
+
+
+def test_labels_that_are_hard_to_predict_do_not_settle(two_clusters):
+    _, y, _, scores, graph = two_clusters
+    labels = PartialLabels.from_y(hide_labels(y, keep=range(39)))
+    assert settle(scores, left_out(labels, 3), labels, graph) is not None
+    assert settle(scores, left_out(labels, 4), labels, graph) is None
 
 
 def test_class_that_would_be_swallowed_does_not_settle(two_clusters):
     X, _, labels, _, graph = two_clusters
-    few = np.argsort(np.linalg.norm(X - X[labels.mask][1], axis=1))[:12]
+    few = np.argsort(np.linalg.norm(X - X[labels.codes == 1][0], axis=1))[:12]
     scores = np.tile([0.55, 0.45], (300, 1))
     scores[few] = 0.45, 0.55
-    assert settle(scores, labels, graph) is None
+    assert settle(scores, left_out(labels), labels, graph) is None
     sizes = np.array([[288, 288], [12, 12]])
-    known = settle(scores, labels, graph, sizes)
+    known = settle(scores, left_out(labels), labels, graph, sizes)
     assert np.sum(known.argmax(axis=1)) in range(10, 15)
 
 

@@ -53,25 +53,26 @@ def test_a_cluster_in_doubt_comes_before_one_that_is_not():
     X, y = make_blobs(2)
     graph = build(X)
     sure, unsure = [0.99, 0.01], [0.5, 0.5]
-    labeled = np.array([np.flatnonzero(y == 0)[0], np.flatnonzero(y == 1)[0]])
+    labeled = np.arange(0, len(y), 4)
     for doubtful in (0, 1):
         model = SimpleNamespace(
             graph_=graph,
             labeled_rows_=labeled,
             label_distributions_=np.where((y == doubtful)[:, None], unsure, sure),
         )
-        assert y[suggest_rows(model, 1)[0].row] == doubtful
+        first = suggest_rows(model, 1)[0]
+        assert (y[first.row], first.reason) == (doubtful, "uncertain")
 
 
 def test_gain_is_heat_of_uncovered_doubt():
     X, _ = make_blobs(3, n_each=20)
     graph = build(X)
     doubts = np.random.default_rng(0).uniform(size=len(X))
-    labeled = np.array([4, 30])
+    labeled = np.array([4, 30, 50])  # every cluster is covered in part
     rows, _, gains = rank_gains(
         graph.adjacency, graph.diffusion, doubts, labeled, 1, exclude=np.empty(0, dtype=int)
     )
-    time, n_regions = graph.diffusion.time_of(4 * 3)
+    time, n_regions = graph.diffusion.time_of(4 * (3 + 1))
     H = graph.diffusion.spread(np.eye(len(X)), time)
     coverage = np.clip(H[:, labeled].sum(axis=1) / H.sum(axis=1) * len(X) / n_regions, 0, 1)
     gain = H @ ((0.2 + 0.8 * doubts) * (1 - coverage)) / np.sqrt(H.sum(axis=1))

@@ -53,6 +53,7 @@ def test_wrong_labels_of_digits_come_first():
         assert all(given[row] == one.given for row in one.rows_for)
         assert all(given[row] == one.suggested for row in one.rows_against)
         assert one.rows_against
+    assert all(one.suggested != one.given for one in found)
     scores = [one.score for one in found]
     assert scores == sorted(scores, reverse=True)
     shown = suspect_labels(model)

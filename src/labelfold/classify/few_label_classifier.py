@@ -187,8 +187,9 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
 
     Where the classes turn out to be clusters of the "mutual" graph, labels settle: boundaries move
     to the gaps between clusters, by a random walk on the graph. New rows follow their neighbors.
-    Where more than 5 % of the edges join different classes, or a class would change its size by
-    more than 20 %, nothing happens; nor does it without "mutual" among the candidates.
+    Where one in ten left-out labels is wrong, more than 5 % of the edges join different classes, or
+    a class would change its size by more than 20 %, nothing happens; nor does it without "mutual"
+    among the candidates.
 
     Rows of more than 100 columns are reduced to 100 principal components. Separate components of a
     graph are joined by bridges. Past 2,000 labels candidates are compared on 2,000 of them, and
@@ -390,15 +391,16 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
             bands = read_class_sizes(self.class_sizes, labels)
             self.class_offsets_ = find_offsets(scores, labels, bands)
             scores += self.class_offsets_
+        self.left_out_values_ = average.left_out + self.class_offsets_
         settled = None
         if "mutual" in names and not len(self.unreached_):
-            settled = settle(scores, labels, kernels.graph("mutual", progress), bands)
+            mutual = kernels.graph("mutual", progress)
+            settled = settle(scores, self.left_out_values_, labels, mutual, bands)
         self._settling = None if settled is None else settled - scores
         scores = scores if settled is None else settled
         self._average, self._groups, self._views = average, groups, kernels.views
         self.classes_ = labels.classes
         self.decision_values_ = scores
-        self.left_out_values_ = average.left_out + self.class_offsets_
         self.transduction_ = transduce(labels, scores)
         self._weigh_evidence(labels, audit)
         self.candidates_ = average.table

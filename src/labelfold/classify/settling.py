@@ -7,8 +7,9 @@ diffusion and thresholding of graph MBO (C. Garcia-Cardona et al., 2014), with k
 the auction of M. Jacobs, E. Merkurjev and S. Esedoglu (2018).
 
 Classes that overlap have no gap to move to, and a small class may be swallowed by a large one. So
-scores stay as they are if more than a few percent of the edges, by weight, join different classes,
-or if a class grows or shrinks much although no sizes are known.
+scores stay as they are if more than one in ten left-out labels is wrong, if more than a few percent
+of the edges, by weight, join different classes, or if a class grows or shrinks much although no
+sizes are known.
 """
 
 from __future__ import annotations
@@ -30,19 +31,26 @@ Codes = NDArray[np.intp]
 N_STEPS = 30  # of the walk in every round
 MOST_ROUNDS = 10
 FEW_CHANGES = 1e-3  # share of rows that change their class in the last round
+LARGEST_ERROR = 0.1  # of left-out labels; above it settled scores are too sure
 LARGEST_CUT = 0.05  # clusters have up to 0.04 on the development sets, overlapping classes 0.1
 LARGEST_GROWTH = 0.2  # of a class
 
 
 def settle(
-    scores: Array, labels: PartialLabels, graph: NeighborGraph, bands: Array | None = None
+    scores: Array,
+    left_out: Array,
+    labels: PartialLabels,
+    graph: NeighborGraph,
+    bands: Array | None = None,
 ) -> Array | None:
-    """Return scores that have settled, None if the classes are no clusters of the graph.
+    """Return scores that have settled, None if the classes are not clusters of the graph.
 
     Parameters
     ----------
     scores : ndarray of shape (n_samples, n_classes)
         About 1 for a row's class and 0 for others.
+    left_out : ndarray of shape (n_labels, n_classes)
+        Scores of the labeled rows, each by the other labels.
     labels : PartialLabels
         The given labels.
     graph : NeighborGraph
@@ -50,6 +58,9 @@ def settle(
     bands : ndarray of shape (n_classes, 2), default=None
         The least and the most rows of every class, if known.
     """
+    n_wrong = np.count_nonzero(left_out.argmax(axis=1) != labels.codes[labels.mask])
+    if n_wrong + 1 > LARGEST_ERROR * (labels.n_labeled + 1):  # one more: few labels prove little
+        return None
     weights, codes = graph.adjacency, _classes(scores, labels)
     crossing = codes[row_numbers(weights)] != codes[weights.indices]
     if weights.data[crossing].sum() > LARGEST_CUT * weights.data.sum():

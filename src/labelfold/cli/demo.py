@@ -92,6 +92,7 @@ def summarize(experiment: DigitsExperiment, seconds: float) -> dict[str, Any]:
             "method": type(experiment.classifier).__name__,
             "n_wrong": experiment.n_wrong,
             "error": experiment.n_wrong / experiment.n_scored,
+            "error_estimate": str(experiment.classifier.error_estimate_),
             "candidates": str(experiment.classifier.candidates_),
             "seconds": round(experiment.classifier_seconds, 3),
             "certificate": certificate_facts(experiment.classifier.certificate_),
@@ -136,6 +137,7 @@ def describe(figures: dict[str, Any]) -> str:
             f"{first['method']} labels the other {figures['n_scored']:,} with nothing to tune: "
             f"{100 * first['error']:.1f} % wrong ({first['n_wrong']}), in {first['seconds']:.2f} "
             "s.",
+            f"By the labels alone: {first['error_estimate']}",
             f"Candidates by weight: {first['candidates']}",
         ],
         [
