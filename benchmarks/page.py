@@ -35,7 +35,10 @@ from playwright.sync_api import sync_playwright
 
 OPTIONS = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 ON_SCREEN = "() => map.studio.target.rows.length === 1"
-NEW_COLORS = "(event) => map.viewer.data.event >= event && map.studio.state.fit?.event >= event"
+NEW_COLORS = (
+    "(event) => map.studio.state.fit?.event >= event && map.viewer.data.event >= event"
+    " && map.viewer.data.map === map.studio.state.map"
+)
 
 
 def main() -> None:

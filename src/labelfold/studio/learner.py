@@ -34,8 +34,11 @@ from labelfold.layout import GraphLayout
 from labelfold.layout.descent import is_available
 from labelfold.studio.labeling import GivenLabels
 from labelfold.studio.proposals import find_suspects, propose_rows
+from labelfold.threads import limit_threads
 
 __all__ = ["Fitted", "Learner", "Proposed", "Request", "Status", "Task", "predict_rows"]
+
+N_THREADS = max(1, (os.cpu_count() or 1) // 2)  # of fits: server and browser need cores too
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +175,8 @@ def _work(connection: Any, task: Task) -> None:
         try:
             for step in (worker.fit, worker.propose, worker.move):
                 if request is not None and not inbox.has_request():
-                    step(request)
+                    with limit_threads(N_THREADS):
+                        step(request)
             tell("status", Status(""))
         except _OvertakenError:
             continue

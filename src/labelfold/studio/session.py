@@ -37,6 +37,7 @@ from labelfold.studio.labeling import (
 from labelfold.studio.learner import Fitted, Learner, Proposed, Request, Status, Task
 from labelfold.studio.proposals import mix
 from labelfold.studio.shown_rows import ShownRows, folded
+from labelfold.threads import limit_threads
 
 __all__ = ["Session"]
 
@@ -252,7 +253,8 @@ class Session:
         details: dict[str, Any] = {"row": self.rows.ids}
         for name, texts in self.rows.columns if with_details else ():
             details[name] = [None if one is None else one[:LONGEST_DETAIL] for one in texts]
-        header, arrays = map_data(display, details)
+        with limit_threads(1):  # a fit may be running
+            header, arrays = map_data(display, details)
         if not with_details:
             del header["columns"], arrays["column0"]
         return pack({**header, "map": number, "event": event}, arrays)
