@@ -119,7 +119,7 @@ class GraphLayout(GraphEmbedder):
     Notes
     -----
     Minimizes KL(P || Q) with P multiplied by the exaggeration, over coordinates y, where
-    q_ij ~ 1 / (1 + |y_i - y_j|^2), by openTSNE. P holds the edge weights, scaled so that each row
+    ``q_ij ~ 1 / (1 + |y_i - y_j|^2)``, by openTSNE. P holds the edge weights, scaled so that each row
     draws its neighbors with the same total force; equal rows are one point.
 
     Descent has two parts. The first sees no labels. The second runs twice from there, without
@@ -133,7 +133,7 @@ class GraphLayout(GraphEmbedder):
 
     New rows are placed at the median m of their neighbors in every coordinate, weighted by the
     edges and by the agreement of classes; then at the median with these weights over
-    1 + |y - m|^2, as m may lie between two groups.
+    ``1 + |y - m|^2``, as m may lie between two groups.
 
     Distances between groups, and their sizes, mean little in such a picture. Time is linear in the
     number of rows past the neighbor search. Of more than 400,000 rows a coarse graph is laid out
