@@ -119,8 +119,8 @@ class GraphLayout(GraphEmbedder):
     Notes
     -----
     Minimizes KL(P || Q) with P multiplied by the exaggeration, over coordinates y, where
-    ``q_ij ~ 1 / (1 + |y_i - y_j|^2)``, by openTSNE. P holds the edge weights, scaled so that each row
-    draws its neighbors with the same total force; equal rows are one point.
+    ``q_ij ~ 1 / (1 + |y_i - y_j|^2)``, by openTSNE. P holds the edge weights, scaled so that each
+    row draws its neighbors with the same total force; equal rows are one point.
 
     Descent has two parts. The first sees no labels. The second runs twice from there, without
     labels, which gives ``base_embedding_``, and under their force, so that the certificate does not
