@@ -14,7 +14,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test browser-check lint bench bench-few-labels bench-layout reproduce data-named docs test-wheel test-oldest clean
+.PHONY: help demo demo-page test browser-check page-check lint bench bench-few-labels bench-layout reproduce data-named docs test-wheel test-oldest clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{ printf "make %-16s %s\n", $$1, $$2 }'
@@ -22,11 +22,19 @@ help:  ## this list
 demo: $(VENV)/.runtime  ## labels and maps of the digits from 50 labels, as a picture in demo-output/
 	$(BIN)/labelfold demo --out demo-output
 
+demo-page: $(VENV)/.runtime  ## the labeling page on the digits, offline; Ctrl-C ends it
+	$(BIN)/python tools/digits_table.py demo-output/digits.parquet
+	$(BIN)/labelfold label demo-output/digits.parquet --image image
+
 test: lint $(VENV)/.test  ## style, words, types, import order, then every test and doctest
 	$(ONE_THREAD) $(BIN)/pytest $(PYTEST_ARGS)
 
 browser-check: $(VENV)/.test  ## pages in a real Chromium, which has to be installed
 	$(ONE_THREAD) LABELFOLD_BROWSER=required $(BIN)/pytest tests/browser
+
+page-check: $(VENV)/.test  ## the labeling page: 50 kills at random moments, 10,000 fuzzed requests
+	$(ONE_THREAD) LABELFOLD_KILLS=50 LABELFOLD_REQUESTS=10000 \
+		$(BIN)/pytest tests/studio -k "kill or fuzz" --capture=no
 
 lint: $(VENV)/.lint  ## style, words, types and import order only
 	$(BIN)/ruff check

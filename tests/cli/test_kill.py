@@ -33,7 +33,7 @@ import sys
 from pathlib import Path
 import numpy as np
 from labelfold.cli.output import OutputFiles
-from labelfold.cli.writing import write_table
+from labelfold.tables.writing import write_table
 
 path = Path(sys.argv[1])
 columns = {"x": np.random.default_rng(1).standard_normal((50_000, 5))}

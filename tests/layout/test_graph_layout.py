@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from copy import copy
 
 import numpy as np
 import pytest
@@ -201,6 +202,21 @@ def test_refit_is_what_fit_gives(layout):
     cold = GraphLayout().fit(DIGITS, more)
     np.testing.assert_array_equal(again.embedding_, cold.embedding_)
     assert str(again.certificate_) == str(cold.certificate_)
+
+
+def test_a_layout_that_is_stopped_stays_and_goes_on_later():
+    layout = GraphLayout().fit(DIGITS, SOME)
+    before = layout.embedding_.copy()
+    model = copy(layout.classifier_).refit(hide_labels(CLASSES, keep=np.arange(50)))
+
+    def stop(stage, done, total=None, note=""):
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        layout.follow(model, stop)
+    np.testing.assert_array_equal(layout.embedding_, before)
+    cold = GraphLayout().fit(DIGITS, hide_labels(CLASSES, keep=np.arange(50)))
+    np.testing.assert_array_equal(layout.follow(model).embedding_, cold.embedding_)
 
 
 def test_ten_more_labels_move_few_points(layout):

@@ -19,6 +19,7 @@ from labelfold.cli.console import BAD_INPUT, ErrorTranslatingGroup
 from labelfold.cli.demo import demo
 from labelfold.cli.embed import embed
 from labelfold.cli.inspect import inspect
+from labelfold.cli.label import label
 from labelfold.cli.methods import classifying, compared, embedders, listing
 from labelfold.cli.review import review
 from labelfold.cli.suggest import suggest
@@ -39,6 +40,7 @@ app.command(cls=listing(compared))(compare)
 app.command()(demo)
 app.command(cls=listing(embedders))(embed)
 app.command()(inspect)
+app.command()(label)
 app.command()(review)
 app.command()(suggest)
 app.command()(transform)

@@ -132,16 +132,18 @@ class ColumnOptions:
         with console.step(f"reading {', '.join(sources)}"):
             from labelfold.tables import read
 
-            return read(
-                sources,
-                features=self.features or None,
-                ignore=self.ignore or (),
-                id_column=self.id_column,
-                header=self.header,
-                vectors=self.vectors,
-                format=self.format,
-                **more,
-            )
+            return read(sources, **self.arguments(), **more)
+
+    def arguments(self) -> dict[str, Any]:
+        """Return these options as arguments of `labelfold.tables.read`."""
+        return {
+            "features": self.features or None,
+            "ignore": self.ignore or (),
+            "id_column": self.id_column,
+            "header": self.header,
+            "vectors": self.vectors,
+            "format": self.format,
+        }
 
     def read_new(
         self, console: Console, sources: list[str], names: list[str] | None, n_features: int | None

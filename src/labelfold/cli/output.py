@@ -180,14 +180,14 @@ class Results:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         self._output.__exit__(kind, error, trace)
         if error is None and self._columns is not None:
-            from labelfold.cli.writing import write_table
+            from labelfold.tables.writing import write_table
 
             write_table(sys.stdout.buffer, self._columns)
             sys.stdout.buffer.flush()
 
     def write_table(self, columns: Mapping[str, Any]) -> None:
         """Write the table, if it is wanted."""
-        from labelfold.cli.writing import write_table
+        from labelfold.tables.writing import write_table
 
         if self._is_stdout:
             self._columns = columns
@@ -260,7 +260,7 @@ class Results:
         if self._is_stdout and self._wanted.as_json:
             raise InputError("-o - and --json both write to standard output: name a file with -o.")
         if self._table is not None:
-            from labelfold.cli.writing import output_format
+            from labelfold.tables.writing import output_format
 
             output_format(self._table)
         if self.picture is not None and _ending(self.picture) not in self._endings:

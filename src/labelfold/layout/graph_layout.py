@@ -31,7 +31,7 @@ from labelfold.layout.label_force import (
 from labelfold.layout.layout_certificate import LabelEffect, LayoutCertificate
 from labelfold.layout.start import CoarseGraph, orient, spectral_start, with_jitter
 from labelfold.methods import Declaration, declare
-from labelfold.progress import Progress, show_progress
+from labelfold.progress import Progress, report_nothing, show_progress
 from labelfold.threads import limit_threads, thread_limit
 
 __all__ = ["GraphLayout"]
@@ -119,8 +119,8 @@ class GraphLayout(GraphEmbedder):
     Notes
     -----
     Minimizes KL(P || Q) with P multiplied by the exaggeration, over coordinates y, where
-    ``q_ij ~ 1 / (1 + |y_i - y_j|^2)``, by openTSNE. P holds the edge weights, scaled so that each row
-    draws its neighbors with the same total force; equal rows are one point.
+    ``q_ij ~ 1 / (1 + |y_i - y_j|^2)``, by openTSNE. P holds the edge weights, scaled so that each
+    row draws its neighbors with the same total force; equal rows are one point.
 
     Descent has two parts. The first sees no labels. The second runs twice from there, without
     labels, which gives ``base_embedding_``, and under their force, so that the certificate does not
@@ -210,7 +210,26 @@ class GraphLayout(GraphEmbedder):
                 "compact file: call GraphLayout(init=layout).fit(X, y, graph=layout.graph_)."
             )
         with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
-            self.classifier_ = copy(classifier).refit(y)
+            return self.follow(copy(classifier).refit(y), progress)
+
+    def follow(self, classifier: Any, progress: Progress = report_nothing) -> Self:
+        """Lay the rows of the last fit out for a classifier that has other labels of them.
+
+        Parameters
+        ----------
+        classifier : FewLabelClassifier
+            Fitted to the same rows, such as a copy of ``classifier_`` after its ``refit``.
+        progress : callable, default=report_nothing
+            Told of every ten steps; if it raises, ``embedding_`` stays as it was.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        check_is_fitted(self)
+        with limit_threads(self.n_jobs):
+            self.classifier_ = classifier
             self._apply_labels(DistinctPoints.of_graph(self.graph_), progress)
         return self
 

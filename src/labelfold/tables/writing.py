@@ -43,7 +43,7 @@ def write_table(
     Examples
     --------
     >>> import io
-    >>> from labelfold.cli.writing import write_table
+    >>> from labelfold.tables.writing import write_table
     >>> stream = io.BytesIO()
     >>> write_table(stream, {"x": np.array([[0.1, 2.0]]), "label": ["a"]}, name="map.csv")
     >>> print(stream.getvalue().decode())
