@@ -179,7 +179,8 @@ class View:
     @classmethod
     def fit(cls, X: Any, *steps: Any, of_rows: bool = False) -> View:
         """Fit a map that consists of steps to the training rows."""
-        with np.errstate(invalid="ignore"):  # PCA's shares of no variance: graphs refuse equal rows
+        # PCA's shares of no variance: graphs refuse equal rows.
+        with np.errstate(divide="ignore", invalid="ignore"):
             pipeline = make_pipeline(*map(clone, steps), "passthrough").fit(X)
         projects = any(isinstance(step, PCA | TruncatedSVD) for step in steps)
         largest = float(np.max(np.abs(pipeline.transform(X)))) if projects else 0.0
