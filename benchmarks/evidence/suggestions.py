@@ -1,7 +1,7 @@
 """Labels that are needed if a rule chooses the rows, beside rows drawn at random.
 
     LABELFOLD_DATA=... python -m benchmarks.evidence.suggestions run --seeds 100:110 --out FILE
-    python -m benchmarks.evidence.suggestions report FILE [--out FILE.md] [--keep FILE.json]
+    python -m benchmarks.evidence.suggestions report FILE [--out FILE.md]
     python -m benchmarks.evidence.suggestions time
 
 A run has four fifths of the rows of a set, drawn at random, and its own goal: the mean error of the
@@ -290,7 +290,6 @@ def main() -> None:
     to_report = commands.add_parser("report")
     to_report.add_argument("files", nargs="+", type=Path)
     to_report.add_argument("--out", type=Path)
-    to_report.add_argument("--keep", type=Path)
     commands.add_parser("time")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -309,9 +308,6 @@ def main() -> None:
     print(text)
     if arguments.out:
         arguments.out.write_text(text, encoding="utf-8")
-    if arguments.keep:
-        rows = ",\n".join(json.dumps(one) for one in lines)
-        arguments.keep.write_text(f"[{rows}]\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
