@@ -26,15 +26,12 @@ from numpy.typing import NDArray
 from benchmarks.evidence.probabilities import read
 from benchmarks.evidence.suggestions import (
     LOOP_SETS,
-    N_DRAWS,
-    SHARE_OF_ROWS,
-    Session,
+    begin,
     needed,
     standard_error,
 )
-from benchmarks.few_labels.data import draw_labels, load
+from benchmarks.few_labels.data import load
 from benchmarks.few_labels.run import parse_seeds
-from labelfold import FewLabelClassifier
 from labelfold.studio.journal import Journal
 from labelfold.studio.labeling import AUDIT
 from labelfold.studio.learner import Task
@@ -48,16 +45,9 @@ BATCH = 5
 
 def run(name: str, seed: int) -> dict[str, object]:
     """Return what one person needed."""
-    data = load(name)
-    rng = np.random.default_rng([seed, 1])
-    n_rows = round(SHARE_OF_ROWS * len(data.y))
-    kept = np.sort(rng.choice(len(data.y), n_rows, replace=False))
-    X, y = data.X[kept], data.y[kept]
-    random = Session(X, y, rng, FewLabelClassifier().fit(X, y))
-    draws = [draw_labels(y, N_GOAL, 1000 * seed + draw) for draw in range(N_DRAWS)]
-    aim = float(np.mean([random.fit(rows.tolist()) for rows in draws]))
+    rows, aim = begin(load(name), seed, N_GOAL)
     with TemporaryDirectory() as folder:
-        counts, errors, n_audits = answer_queue(Path(folder), X, y, aim)
+        counts, errors, n_audits = answer_queue(Path(folder), rows.X, rows.y, aim)
     found = {"set": name, "seed": seed, "aim": round(aim, 5), "n_audits": n_audits}
     found |= {"n_needed": round(needed(counts, errors, aim), 1), "counts": counts}
     return found | {"errors": [round(error, 5) for error in errors]}
