@@ -5,12 +5,12 @@
     python -m benchmarks.evidence.suggestions time
 
 A run has four fifths of the rows of a set, drawn at random, and its own goal: the mean error of the
-classifier with 10 random labels per class, or with 200 (`--goal 200`), over 20 draws from these
-rows. Every rule first chooses one row per class on average, and at least 5, without any label, and
-then batches of 5; after each batch the classifier is fitted again. The labels needed are those at
-which the error, interpolated between batches, reaches the goal and keeps it with the next batch
-(few labels reach it by chance now and then), and twice the goal's where that never happens. `run`
-continues where an earlier one ended.
+classifier with 10 random labels per class, over 20 draws from these rows. Every rule first chooses
+one row per class on average, and at least 5, without any label, and then batches of 5; after each
+batch the classifier is fitted again. The labels needed are those at which the error, interpolated
+between batches, reaches the goal and keeps it with the next batch (few labels reach it by chance
+now and then), and twice the goal's where that never happens. `run` continues where an earlier one
+ended.
 """
 
 from __future__ import annotations
@@ -40,11 +40,9 @@ from labelfold.evidence import suggest_rows
 Rows = NDArray[np.intp]
 
 SETS = (*SIXTEEN, "vectors")
-LOOP_SETS = ("mnist10k", "digits", "news")  # of --goal 200
 BATCH = 5
 SHARE_OF_ROWS = 0.8
 N_DRAWS = 20
-AUDIT_EVERY = 10  # one of so many labels is drawn at random, by the rule with an audit
 OURS = "labelfold"
 MOST_FOLDED = kernel_average.MOST_FOLDED
 
@@ -141,22 +139,12 @@ def choose_suggested(session: Session, n: int) -> Sequence[int]:
     return [one.row for one in suggest_rows(source, n, labeled=session.labeled)]
 
 
-def choose_with_audit(session: Session, n: int) -> Sequence[int]:
-    """Take suggested rows, and every tenth at random."""
-    before = len(session.labeled)
-    n_audit = (before + n) // AUDIT_EVERY - before // AUDIT_EVERY
-    drawn = choose_at_random(session, n_audit) if n_audit else []
-    suggested = choose_suggested(session, n)
-    return [*drawn, *(row for row in suggested if row not in drawn)][:n]
-
-
 RULES: dict[str, Rule] = {
     "random": choose_at_random,
     "margin": choose_by_margin,
     "TypiClust": choose_typical,
     OURS: choose_suggested,
 }
-LOOP_RULES: dict[str, Rule] = {"random": choose_at_random, "with audit": choose_with_audit}
 
 
 def begin(data: DataSet, seed: int, n_goal: int) -> tuple[Session, float]:
@@ -170,14 +158,12 @@ def begin(data: DataSet, seed: int, n_goal: int) -> tuple[Session, float]:
     return session, float(np.mean([session.fit(rows.tolist()) for rows in draws]))
 
 
-def run(
-    sets: Sequence[str], rules: dict[str, Rule], seeds: Iterable[int], goal: str, out: Path
-) -> None:
+def run(sets: Sequence[str], rules: dict[str, Rule], seeds: Iterable[int], out: Path) -> None:
     """Add a line for every set, rule and seed that the file lacks."""
-    done = {(one["set"], one["rule"], one["seed"]) for one in read([out]) if one["goal"] == goal}
+    done = {(one["set"], one["rule"], one["seed"]) for one in read([out])}
     for name in sets:
         data = load(name)
-        n_goal = 10 * data.n_classes if goal == "class" else int(goal)
+        n_goal = 10 * data.n_classes
         for seed in seeds:
             missing = [rule for rule in rules if (name, rule, seed) not in done]
             if not missing:
@@ -186,7 +172,7 @@ def run(
             for rule in missing:
                 session.rng = np.random.default_rng([seed, 2])
                 counts, errors = simulate(session, rules[rule], data.n_classes, n_goal, aim)
-                line = {"goal": goal, "set": name, "rule": rule, "seed": seed, "n_goal": n_goal}
+                line = {"set": name, "rule": rule, "seed": seed, "n_goal": n_goal}
                 line |= {"aim": round(aim, 5), "n_needed": round(needed(counts, errors, aim), 1)}
                 line |= {"counts": counts, "errors": [round(error, 5) for error in errors]}
                 with out.open("a", encoding="utf-8") as file:
@@ -226,38 +212,35 @@ def needed(counts: Sequence[int], errors: Sequence[float], aim: float) -> float:
 
 def report(lines: Sequence[dict[str, Any]]) -> str:
     """Return the labels needed, as shares of those of the goal, as Markdown."""
-    text = ["# Suggestions\n"]
-    for goal in dict.fromkeys(one["goal"] for one in lines):
-        some = [one for one in lines if one["goal"] == goal]
-        rules = list(dict.fromkeys(one["rule"] for one in some))
-        title = "10 random labels per class" if goal == "class" else f"{goal} random labels"
-        n_runs = len({one["seed"] for one in some})
-        text.append(
-            f"## Labels needed to reach the error of {title}\n\n{n_runs} runs: mean, standard "
-            "error, and in brackets the difference to random in paired standard errors.\n"
-        )
-        text.append(f"| set | goal | {' | '.join(rules)} |\n| --- | --- |" + " --- |" * len(rules))
-        shares: dict[str, list[float]] = {rule: [] for rule in rules}
-        for name in dict.fromkeys(one["set"] for one in some):
-            of_set = [one for one in some if one["set"] == name]
-            found = {
-                rule: {one["seed"]: one["n_needed"] for one in of_set if one["rule"] == rule}
-                for rule in rules
-            }
-            n_goal = of_set[0]["n_goal"]
-            cells = []
-            for rule in rules:
-                values = list(found[rule].values())
-                shares[rule].append(float(np.mean(values)) / n_goal)
-                cell = f"{np.mean(values):.0f} ± {standard_error(values):.0f}"
-                both = found[rule].keys() & found["random"].keys()
-                gaps = [found[rule][seed] - found["random"][seed] for seed in both]
-                if rule != "random" and np.std(gaps) > 0:
-                    cell += f" ({np.mean(gaps) / standard_error(gaps):+.1f})"
-                cells.append(cell)
-            text.append(f"| {name} | {n_goal} | {' | '.join(cells)} |")
-        means = [f"{np.mean(shares[rule]):.0%}" for rule in rules]
-        text.append(f"| mean share | 100% | {' | '.join(means)} |\n")
+    rules = list(dict.fromkeys(one["rule"] for one in lines))
+    n_runs = len({one["seed"] for one in lines})
+    text = [
+        "# Suggestions\n\n## Labels needed to reach the error of 10 random labels per class\n\n"
+        f"{n_runs} runs: mean, standard error, and in brackets the difference to random in paired "
+        "standard errors.\n",
+        f"| set | goal | {' | '.join(rules)} |\n| --- | --- |" + " --- |" * len(rules),
+    ]
+    shares: dict[str, list[float]] = {rule: [] for rule in rules}
+    for name in dict.fromkeys(one["set"] for one in lines):
+        of_set = [one for one in lines if one["set"] == name]
+        found = {
+            rule: {one["seed"]: one["n_needed"] for one in of_set if one["rule"] == rule}
+            for rule in rules
+        }
+        n_goal = of_set[0]["n_goal"]
+        cells = []
+        for rule in rules:
+            values = list(found[rule].values())
+            shares[rule].append(float(np.mean(values)) / n_goal)
+            cell = f"{np.mean(values):.0f} ± {standard_error(values):.0f}"
+            both = found[rule].keys() & found["random"].keys()
+            gaps = [found[rule][seed] - found["random"][seed] for seed in both]
+            if rule != "random" and np.std(gaps) > 0:
+                cell += f" ({np.mean(gaps) / standard_error(gaps):+.1f})"
+            cells.append(cell)
+        text.append(f"| {name} | {n_goal} | {' | '.join(cells)} |")
+    means = [f"{np.mean(shares[rule]):.0%}" for rule in rules]
+    text.append(f"| mean share | 100% | {' | '.join(means)} |\n")
     return "\n".join(text)
 
 
@@ -288,8 +271,7 @@ def main() -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     to_run = commands.add_parser("run")
     to_run.add_argument("--sets", nargs="+", metavar="SET")
-    to_run.add_argument("--goal", choices=("class", "200"), default="class")
-    to_run.add_argument("--rules", nargs="+", choices=[*RULES, *LOOP_RULES], metavar="RULE")
+    to_run.add_argument("--rules", nargs="+", choices=list(RULES), metavar="RULE")
     to_run.add_argument("--seeds", type=parse_seeds, default=parse_seeds("100:110"))
     to_run.add_argument("--out", type=Path, required=True)
     to_report = commands.add_parser("report")
@@ -302,11 +284,8 @@ def main() -> None:
         measure_time()
         return
     if arguments.command == "run":
-        per_class = arguments.goal == "class"
-        rules = RULES if per_class else LOOP_RULES
-        chosen = {one: (RULES | LOOP_RULES)[one] for one in arguments.rules or rules}
-        sets = arguments.sets or (SETS if per_class else LOOP_SETS)
-        run(sets, chosen, arguments.seeds, arguments.goal, arguments.out)
+        chosen = {one: RULES[one] for one in arguments.rules or RULES}
+        run(arguments.sets or SETS, chosen, arguments.seeds, arguments.out)
         return
     lines = read(arguments.files)
     text = report(lines)
