@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelfold.checks import check_real
+from labelfold.evidence.suggestions import REGIONS_PER_LABEL
 from labelfold.exceptions import InputError
 from labelfold.graph.neighbor_graph import NeighborGraph
 
@@ -24,7 +25,6 @@ Array = NDArray[np.float64]
 Numbers = NDArray[np.intp]
 
 N_WITNESSES = 3
-REGIONS_PER_LABEL = 4
 FAR = 1.5  # mean distance to neighbors, relative to that of the neighbors to theirs
 BORDER = 0.5  # of the suggested class's probability: a given class above it is nearly as likely
 
