@@ -28,6 +28,7 @@ VOLATILE = [
     (r"[\d.,]+ (s|[kMG]i?B)\b", r"<time or memory> \1"),
     (r'("(?:fit|total|new_rows|seconds)": )[\d.]+', r"\1<seconds>"),
     (r"[\d.]+e[-+]\d+", "<residual>"),
+    (r"(residuals\s+)\d+%", r"\1<share>"),
     (r"\d+(\s+products)", r"<number>\1"),
     (r"\s+", " "),  # values of another length wrap a line elsewhere
 ]
