@@ -1,9 +1,9 @@
 """All compiled kernels: plain loops here, machine code by numba at first use.
 
-Kernels are serial and release the interpreter lock. Threads work on panels of columns, or ranges of
-bars or points, that do not depend on the number of threads, so results have the same bits for any
-number. No thread pool outlives a call, since a forked process could not use it. numba is imported
-with the first kernel, and its code is cached on disk.
+Kernels are serial and release the interpreter lock. Threads work on ranges of rows, bars or points,
+whose results do not depend on where a range ends, so they have the same bits for any number. No
+thread pool outlives a call, since a forked process could not use it. numba is imported with the
+first kernel, and its code is cached on disk.
 
 :func:`recurrence_step` serves the eigensolver; the others are passes over the bars of the low-rank
 solver (:mod:`labelfold.solvers.lowrank`). A bar e = (i, j) has a force t and a stiffness s, and
@@ -43,15 +43,27 @@ def compiled(kernel: Callable[..., Any]) -> Any:
 
 
 def recurrence_step(
-    indptr: Any, indices: Any, data: Any, diagonal: Any, X: Any, Y: Any, a: Any, b: Any, c: Any
+    indptr: Any,
+    indices: Any,
+    data: Any,
+    diagonal: Any,
+    X: Any,
+    Y: Any,
+    a: Any,
+    b: Any,
+    c: Any,
+    first: int,
+    last: int,
 ) -> None:
-    """Overwrite Y with a (S + diag(diagonal)) X + b X + c Y, S in compressed rows; X is not Y.
+    """Overwrite a range of rows of Y with those of a (S + diag(diagonal)) X + b X + c Y.
+
+    S is in compressed rows, and X is not Y.
 
     SciPy's product holds the interpreter lock, and each addition would be another pass over memory.
     """
-    n, n_columns = X.shape
+    n_columns = X.shape[1]
     total = np.empty(n_columns, X.dtype)
-    for i in range(n):
+    for i in range(first, last):
         own = a * diagonal[i] + b
         for t in range(n_columns):
             total[t] = c * Y[i, t] + own * X[i, t]

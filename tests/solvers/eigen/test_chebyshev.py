@@ -103,6 +103,25 @@ def test_many_copies_of_one_eigenvalue(normalization):
     assert found.certificate.orthogonality < 1e-12
 
 
+@pytest.mark.parametrize("solver", ["chebyshev", "auto"])
+def test_clusters_cost_no_more_than_one_component(solver):
+    # 60 squares, joined in a chain by single edges: 60 eigenvalues near 0, of which 8 are wanted.
+    side, n_squares = 6, 60
+    square = grid(side, side)
+    W = sp.lil_array(sp.block_diag([square] * n_squares))
+    joints = np.arange(1, n_squares) * side**2
+    W[joints - 1, joints] = W[joints, joints - 1] = 1
+    chain = smallest_eigenpairs(SparseAdjacency(sp.csr_array(W)), 8, solver=solver)
+    single = SparseAdjacency(sp.csr_array(grid(side * 10, side * 6)))
+    assert chain.certificate.ok
+    alone = smallest_eigenpairs(single, 8, solver="chebyshev").certificate
+    assert chain.certificate.n_products < 2 * alone.n_products
+    reference = smallest_eigenpairs(SparseAdjacency(sp.csr_array(W)), 8, solver="dense")
+    np.testing.assert_allclose(chain.values, reference.values, atol=1e-9)
+    angles = subspace_angles(chain.vectors, reference.vectors)
+    assert angles.max() < 1e-3
+
+
 def test_loose_tolerance_is_reached_by_filters_in_single_precision(monkeypatch):
     monkeypatch.setattr(chebyshev, "COMPILE_ENTRIES", 0)
     used = []

@@ -40,6 +40,11 @@ Block = NDArray[Any]  # float32 or float64
 
 MAX_FILTERS = 100  # stop then, converged or not
 MARGIN, SPARE = 0.15, 20  # extra columns of the block: a share of the wanted ones, plus a number
+# More of them if the wanted values are the first of many that lie close together, as those of
+# clusters do: a filter has to part the wanted values from what the block does not hold.
+MOST_EXTRA, EXTRA_ENTRIES = 400, 2**26  # columns, and their entries: half a gigabyte
+LEAST_GAIN = 0.7  # share of the work that is left with them
+CLOSE = 1e-12  # distance at which values are the same, in half the spectrum's width
 N_OPENING, OPENING_GROWTH = 3, 3e4  # filters of a random block; more growth would cost it its rank
 GROWTH = {np.dtype(np.float32): 3e4, np.dtype(np.float64): 1e7}  # of one filter on Ritz vectors
 SINGLE_PRECISION = 1e-5  # residual that float32 reaches easily
@@ -103,15 +108,15 @@ class _SubspaceIteration:
         self._n_pairs, self._n_locked = n_pairs, 0
         self._mu, self._U = np.empty(n_pairs), np.empty((operator.size, n_pairs))
         self._n_values = operator.size - known.shape[1]
-        self._n_block = min(self._n_values, n_pairs + int(MARGIN * n_pairs) + SPARE)
         # Distance from the least wanted value to the bound, if n_pairs cuts through more copies of
         # an eigenvalue than the block holds.
         self._setback = 0.0
         self._rng = np.random.default_rng(1)
-        if operator.size * self._n_block >= COMPILE_ENTRIES:
+        if operator.size * (n_pairs + SPARE) >= COMPILE_ENTRIES:
             operator.compile(n_threads)
         self._density = _estimate_density(operator, known, self._n_values, n_threads)
         self._floor = max(self._density.floor, -1.0)
+        self._n_block = self._choose_block()
 
     def run(self) -> tuple[Array, Array]:
         X = self._opening_block()
@@ -141,6 +146,24 @@ class _SubspaceIteration:
     def _n_wanted(self) -> int:
         """Number of pairs that are not locked yet."""
         return self._n_pairs - self._n_locked
+
+    def _choose_block(self) -> int:
+        """Return the number of columns with the least work: columns times degree of a filter."""
+        least = self._n_pairs + int(MARGIN * self._n_pairs) + SPARE
+        if least >= self._n_values:
+            return self._n_values
+        extra = min(MOST_EXTRA, EXTRA_ENTRIES // self._operator.size)
+        sizes = np.arange(least, min(least + extra, self._n_values - 1) + 1)
+        top = self._density.value_at(self._n_pairs)
+        # The density counts to about a tenth: so much more is held for sure.
+        ranks = sizes / (1 + MARGIN)
+        bounds = np.minimum([self._density.value_at(rank) for rank in ranks], top)
+        # A Chebyshev polynomial grows at the top by exp(degree * rate).
+        widths = np.maximum(bounds - self._floor, CLOSE)
+        rates = np.arccosh(1 + 2 * (top - bounds) / widths + CLOSE)
+        work = sizes / rates
+        best = int(work.argmin())
+        return int(sizes[best] if work[best] < LEAST_GAIN * work[0] else least)
 
     def _step_back(self, least_wanted: float) -> None:
         """Let the next filter grow from farther below the least wanted value."""
@@ -218,7 +241,9 @@ class _SubspaceIteration:
             bound = mu[-1]
         bound = min(bound, least_wanted - self._setback)
         asked = pair_tolerances(mu[: self._n_wanted], self._tol).min()
-        is_single = self._operator.is_compiled and asked >= SINGLE_PRECISION
+        # Early filters need not be more accurate than they bring the block to be.
+        reached = max(asked, asked * shortfall / GROWTH[np.dtype(np.float32)])
+        is_single = self._operator.is_compiled and reached >= SINGLE_PRECISION
         dtype: np.dtype[Any] = np.dtype(np.float32 if is_single else np.float64)
         # The most a filter may grow at a value: beyond, the block would lose rank, rounding would
         # bring back locked vectors and drown the others, or accuracy would exceed the tolerance.
@@ -243,7 +268,7 @@ class _Density:
     counts: Array
     floor: float  # no eigenvalue is much smaller
 
-    def value_at(self, rank: int) -> float:
+    def value_at(self, rank: float) -> float:
         """Return an estimate of the eigenvalue of this rank, the largest being the first."""
         return float(np.interp(rank, self.counts, self.nodes))
 

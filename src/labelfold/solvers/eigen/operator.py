@@ -10,13 +10,14 @@ Two problems, one form B:
 The indicators of connected components are known eigenvectors for mu = 1.
 
 Both iterative solvers spend their time on Chebyshev polynomials of B times a block. Large blocks go
-through a compiled kernel, one panel of columns per thread.
+through a compiled kernel, panel by panel of columns, whose rows the threads share.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,7 +26,7 @@ from numpy.typing import NDArray
 
 from labelfold.checks import check_choice
 from labelfold.solvers.kernels import compiled, recurrence_step
-from labelfold.threads import for_each
+from labelfold.threads import ThreadPool
 
 __all__ = [
     "NORMALIZATIONS",
@@ -40,7 +41,7 @@ Array = NDArray[np.float64]
 Block = NDArray[Any]  # float32 or float64
 
 NORMALIZATIONS = ("degree", "none")
-PANEL = 64  # columns that a thread works on at a time
+PANEL = 64  # columns that a polynomial is computed of at a time
 AT_ONCE = 256  # columns whose residuals are measured at a time
 LARGEST_DEGREE = 1000  # of a polynomial
 NARROWEST = 1e-3  # least share of the spectrum's width that a filter keeps small
@@ -269,7 +270,7 @@ def rayleigh_ritz(apply: Callable[[Array], Array], X: Array) -> tuple[Array, Arr
 
 
 class _Kernel:
-    """S + diag(a) for the compiled kernel, panel by panel in threads."""
+    """S + diag(a) for the compiled kernel, its rows divided among threads."""
 
     def __init__(self, scaled: sp.csr_array, diagonal: Array, n_threads: int) -> None:
         self._structure = (scaled.indptr, scaled.indices)
@@ -278,6 +279,11 @@ class _Kernel:
             for dtype in (np.dtype(np.float32), np.dtype(np.float64))
         }
         self._n_threads = n_threads
+        # Two ranges per thread, of as many edges each.
+        shares = np.linspace(0, scaled.nnz, 2 * n_threads + 1 if n_threads > 1 else 2)
+        ends = np.searchsorted(scaled.indptr, shares)
+        ends[-1] = len(diagonal)
+        self._ranges = list(pairwise(ends.tolist()))
 
     def filter(self, chebyshev: ChebyshevFilter, X: Block, out: Block, dtype: Any) -> None:
         center, half = chebyshev.center, chebyshev.half
@@ -285,15 +291,19 @@ class _Kernel:
         matrix = (*self._structure, *self._values[np.dtype(dtype)])
         step = compiled(recurrence_step)
 
-        def work(first: int) -> None:
-            columns = slice(first, first + PANEL)
-            before = np.array(X[:, columns], dtype=dtype, order="C")
-            current = np.zeros_like(before)
-            step(*matrix, before, current, number(1 / half), number(-center / half), number(0))
-            a, b, c = number(2 / half), number(-2 * center / half), number(-1)
-            for _ in range(chebyshev.degree - 1):
-                step(*matrix, current, before, a, b, c)
-                before, current = current, before
-            out[:, columns] = current
+        opening = number(1 / half), number(-center / half), number(0)
+        further = number(2 / half), number(-2 * center / half), number(-1)
+        with ThreadPool(self._n_threads) as pool:
 
-        for_each(work, range(0, X.shape[1], PANEL), self._n_threads)
+            def advance(x: Block, y: Block, factors: tuple[Any, ...]) -> None:
+                pool.each(lambda rows: step(*matrix, x, y, *factors, *rows), self._ranges)
+
+            for start in range(0, X.shape[1], PANEL):
+                columns = slice(start, start + PANEL)
+                before = np.array(X[:, columns], dtype=dtype, order="C")
+                current = np.zeros_like(before)
+                advance(before, current, opening)
+                for _ in range(chebyshev.degree - 1):
+                    advance(current, before, further)
+                    before, current = current, before
+                out[:, columns] = current
