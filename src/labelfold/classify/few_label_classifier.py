@@ -108,7 +108,7 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
     candidates : sequence of str, default=None
         Names of the kernels that may take part, out of "mutual", "shared", "graph-10",
         "shared-20", "linear", "gaussian", "linear-standardized" and "gaussian-standardized"; None
-        for all.
+        for all, and past 200,000 rows for all but the graphs after the first.
         Without the last two the result does not depend on a rotation of the rows.
     class_sizes : mapping, "balanced" or None, default=None
         How many rows each class has, if that is known: from class to its share or number of rows,
@@ -193,7 +193,8 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
 
     Rows of more than 100 columns are reduced to 100 principal components. Separate components of a
     graph are joined by bridges. Past 2,000 labels candidates are compared on 2,000 of them, and
-    Gaussian kernels have 1,000 landmarks.
+    Gaussian kernels have 1,000 landmarks. Past 200,000 rows "mutual" is the only graph unless
+    ``candidates`` names others, and ``candidates_`` says so.
 
     Time is linear in the number of rows past the neighbor search. Memory is about 12 kB per row
     beside the rows themselves, measured on 60,000 rows of 100 columns: four graphs, 60
@@ -370,7 +371,8 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
     ) -> None:
         """Average the candidates for these labels and set the fitted attributes."""
         kernels = self._kernels
-        names = [one for one in kernels.names if self.candidates is None or one in self.candidates]
+        given = kernels.default_names if self.candidates is None else self.candidates
+        names = [one for one in kernels.names if one in given]
         if not names:
             raise InputError(
                 f"candidates={self.candidates!r} has no graph, and metric='precomputed' has "

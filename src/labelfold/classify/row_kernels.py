@@ -88,6 +88,10 @@ FEATURE_KERNELS = {
     "gaussian-standardized": FeatureKernel("standardized", "gaussian"),
 }
 KERNELS = (*GRAPH_KERNELS, *FEATURE_KERNELS)
+# Past so many rows one graph takes part unless others are named: each takes 2 to 3 kB per row and a
+# quarter of the time. On 60,000 images with 100 labels the error is 3.0 % instead of 2.8 %.
+MANY_ROWS = 200_000
+ONE_GRAPH = "mutual"
 
 
 @stored
@@ -302,6 +306,14 @@ class RowKernels:
         if self.views is None:
             return ("mutual", "shared")
         return KERNELS
+
+    @property
+    def default_names(self) -> tuple[str, ...]:
+        """Names of the kernels that take part if none are named."""
+        if self.n_rows <= MANY_ROWS:
+            return self.names
+        left_out = set(GRAPH_KERNELS) - {ONE_GRAPH}
+        return tuple(name for name in self.names if name not in left_out)
 
     def view(self, name: str) -> Any:
         """Return a view of the training rows."""
