@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -108,6 +108,9 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
     extends the embedding to new rows in ``_extend``.
     """
 
+    # Whether dense float32, float16 and int8 rows reach ``_embed`` and ``_extend`` as they are.
+    _keeps_type: ClassVar[bool] = False
+
     def fit(self, X: Any, y: Any = None, *, graph: NeighborGraph | None = None) -> Self:
         """Embed the rows of X.
 
@@ -115,7 +118,8 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows; neighbor distances of shape (n_samples, n_samples) for
-            ``metric="precomputed"``.
+            ``metric="precomputed"``. ``graph_`` keeps a copy of them; of more than 256 MB it
+            keeps a reference, which is not to be written into.
         y : array-like of shape (n_samples,), default=None
             Labels, for methods that use them; -1, None, NaN and pandas.NA are unlabeled.
         graph : NeighborGraph, default=None
@@ -126,7 +130,7 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
         self : object
             The fitted estimator.
         """
-        X = check_rows(self, X, reset=True)
+        X = self._check_rows(X, reset=True)
         labels = self._check_labels(y, X.shape[0])
         self._check_parameters(labels)
         with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
@@ -173,7 +177,7 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
         extend: Callable[[Any, sp.csr_array], NDArray[np.float64]],
     ) -> NDArray[np.float64]:
         """Return values of new rows: those of equal training rows, or else extended ones."""
-        X = check_rows(self, X, reset=False)
+        X = self._check_rows(X, reset=False)
         with limit_threads(self.n_jobs):
             distances = self.graph_.distances_to(X)
             rows, own = self.graph_.values_of_equal(X, distances, values)
@@ -193,6 +197,10 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
     @abstractmethod
     def _extend(self, X: Any, distances: sp.csr_array) -> NDArray[np.float64]:
         """Return coordinates of new rows, given with the distances to their neighbors."""
+
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
+        keep_type = self._keeps_type and getattr(self, "metric", None) != "precomputed"
+        return check_rows(self, X, reset=reset, keep_type=keep_type)
 
     def _check_labels(self, y: Any, n_samples: int) -> PartialLabels:
         """Read y as the declaration says: at least one label, any number, or none."""

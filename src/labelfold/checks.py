@@ -9,21 +9,31 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
+from sklearn.utils import assert_all_finite, check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
 from labelfold.exceptions import InputError
 
 __all__ = [
     "check_choice",
+    "check_graph_rows",
     "check_integer",
     "check_mask",
     "check_real",
     "check_rows",
     "input_errors",
+    "row_blocks",
     "seed_from",
 ]
+
+# Dense rows that a graph takes as they are: each value is exact in float64.
+ROW_TYPES = (np.float64, np.float32, np.float16, np.int8)
+# Converted, compared or searched together, so that temporary memory is bounded: 32 MB in float64.
+ENTRIES_AT_ONCE = 2**22
+# faiss goes through rows in steps of so many, and rounds differently in others.
+FAISS_STEP = 4096
 
 
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
@@ -83,17 +93,48 @@ def check_real(
         raise InputError(f"{name}={value!r} must be a number, {' and '.join(wanted)}{hint}.")
 
 
-def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """Return rows as float64, dense or CSR; ``reset`` for those of fit, at least two."""
+def check_rows(estimator: Any, X: Any, *, reset: bool, keep_type: bool = False) -> Any:
+    """Return rows as float64, dense or CSR; ``reset`` for those of fit, at least two.
+
+    With ``keep_type`` dense rows of :data:`ROW_TYPES` stay what they are, without a copy.
+    """
     with input_errors():
-        return validate_data(
+        X = validate_data(
             estimator,
             X,
             reset=reset,
             accept_sparse="csr",
-            dtype=np.float64,
+            dtype=_types(X, keep_type),
+            ensure_all_finite=not keep_type,
             ensure_min_samples=2 if reset else 1,
         )
+        if keep_type:
+            _check_finite(X, type(estimator).__name__)
+    return X
+
+
+def check_graph_rows(X: Any, *, keep_type: bool) -> Any:
+    """Return at least two rows, as :func:`check_rows` does for those of an estimator."""
+    with input_errors():
+        X = check_array(
+            X,
+            accept_sparse="csr",
+            dtype=_types(X, keep_type),
+            ensure_all_finite=False,
+            ensure_min_samples=2,
+        )
+        _check_finite(X, None)
+    return X
+
+
+def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
+    """Yield slices of rows that have about :data:`ENTRIES_AT_ONCE` entries; never a short rest."""
+    size = FAISS_STEP * max(1, ENTRIES_AT_ONCE // max(1, n_columns) // FAISS_STEP)
+    start = 0
+    while n_rows - start >= 1.1 * size:
+        yield slice(start, start + size)
+        start += size
+    yield slice(start, n_rows)
 
 
 def seed_from(random_state: Any) -> int:
@@ -115,3 +156,14 @@ def input_errors() -> Iterator[None]:
         raise
     except ValueError as error:
         raise InputError(str(error)) from error
+
+
+def _types(X: Any, keep_type: bool) -> Any:
+    return list(ROW_TYPES) if keep_type and not sp.issparse(X) else np.float64
+
+
+def _check_finite(X: Any, estimator_name: str | None) -> None:
+    """Do what scikit-learn does, a block of rows at a time."""
+    parts = [X] if sp.issparse(X) else (X[block] for block in row_blocks(*X.shape))
+    for part in parts:
+        assert_all_finite(part, estimator_name=estimator_name, input_name="X")

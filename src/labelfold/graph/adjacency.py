@@ -10,6 +10,7 @@ its product with a block of vectors: a graph partitioned over many machines can 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -23,14 +24,18 @@ __all__ = [
     "coincident",
     "keep_entries",
     "keep_nearest",
+    "listed_by_both",
     "pairs_above",
     "row_numbers",
+    "row_ranges",
     "symmetrize",
     "with_class_nodes",
     "with_values",
 ]
 
+EDGES_AT_ONCE = 2**20  # weighed, sorted or merged together, so that temporary memory is bounded
 ROUNDING = 1e-9  # relative difference of distances up to which they count as equal
+LATEST = np.int64(2**63 - 1)
 
 
 class SparseAdjacency:
@@ -93,6 +98,20 @@ def row_numbers(entries: sp.csr_array) -> NDArray[np.intp]:
     return np.repeat(np.arange(entries.shape[0]), np.diff(entries.indptr))
 
 
+def row_ranges(*matrices: sp.csr_array) -> Iterator[tuple[slice, slice]]:
+    """Yield ranges of rows with about :data:`EDGES_AT_ONCE` entries in all matrices together.
+
+    Each comes with the range of its stored entries in the first one.
+    """
+    n = matrices[0].shape[0]
+    n_entries = sum(int(one.indptr[-1]) for one in matrices)
+    n_ranges = min(max(1, n), 1 + n_entries // EDGES_AT_ONCE)
+    for i in range(n_ranges):
+        first, last = n * i // n_ranges, n * (i + 1) // n_ranges
+        starts = matrices[0].indptr
+        yield slice(first, last), slice(int(starts[first]), int(starts[last]))
+
+
 def pairs_above(entries: sp.csr_array) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Return the pairs i < j of the stored entries above the diagonal, and their values."""
     pairs = np.column_stack([row_numbers(entries), entries.indices]).astype(np.intp)
@@ -113,7 +132,8 @@ def with_values(entries: sp.csr_array, values: NDArray[Any]) -> sp.csr_array:
 
 def keep_entries(entries: sp.csr_array, kept: NDArray[np.bool_]) -> sp.csr_array:
     """Return the stored entries, zeros among them, for which ``kept`` is True."""
-    before = np.concatenate([[0], np.cumsum(kept)])
+    before = np.zeros(len(kept) + 1, dtype=entries.indptr.dtype)
+    np.cumsum(kept, out=before[1:])
     parts = (entries.data[kept], entries.indices[kept], before[entries.indptr])
     return sp.csr_array(parts, shape=entries.shape)
 
@@ -125,17 +145,28 @@ def keep_nearest(distances: sp.csr_array, n_nearest: int, *, ties: bool = False)
     """
     if not distances.has_sorted_indices:
         distances = distances.sorted_indices()
-    rows, counts = row_numbers(distances), np.diff(distances.indptr)
-    order = np.lexsort((distances.data, rows))  # leaves ties in their order
-    rank = np.arange(len(order)) - np.repeat(distances.indptr[:-1], counts)
+    kept = np.zeros(distances.nnz, dtype=bool)
+    for rows, entries in row_ranges(distances):
+        counts = np.diff(distances.indptr[rows.start : rows.stop + 1])
+        kept[entries] = _are_nearest(distances.data[entries], counts, n_nearest, ties)
+    return keep_entries(distances, kept)
+
+
+def _are_nearest(
+    values: NDArray[np.float64], counts: NDArray[Any], n_nearest: int, ties: bool
+) -> NDArray[np.bool_]:
+    """Return which values are among the smallest of their row, given the rows' lengths."""
+    rows = np.repeat(np.arange(len(counts)), counts)
+    order = np.lexsort((values, rows))  # leaves ties in their order
+    rank = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
     if ties:
         last = rank == n_nearest - 1
-        limits = np.full(distances.shape[0], np.inf)
-        limits[rows[last]] = distances.data[order[last]] * (1 + ROUNDING)
-        return keep_entries(distances, distances.data <= limits[rows])
+        limits = np.full(len(counts), np.inf)
+        limits[rows[last]] = values[order[last]] * (1 + ROUNDING)
+        return np.asarray(values <= limits[rows])
     nearest = np.zeros(len(order), dtype=bool)
     nearest[order[rank < n_nearest]] = True
-    return keep_entries(distances, nearest)
+    return nearest
 
 
 def nearest_points(distances: sp.csr_array) -> NDArray[np.intp]:
@@ -147,15 +178,31 @@ def nearest_points(distances: sp.csr_array) -> NDArray[np.intp]:
 def symmetrize(lists: sp.csr_array) -> sp.csr_array:
     """Join i and j if either lists the other (the "or" rule), at the shorter distance."""
     n = lists.shape[0]
-    rows, columns = row_numbers(lists), lists.indices
-    keys = np.minimum(rows, columns) * np.int64(n) + np.maximum(rows, columns)
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order]
-    first = np.flatnonzero(np.diff(keys, prepend=-1))
-    lengths = np.minimum.reduceat(lists.data[order], first) if len(first) else np.empty(0)
-    low, high = (end.astype(_index_dtype(n)) for end in np.divmod(keys[first], n))
-    ends = np.concatenate([low, high]), np.concatenate([high, low])
-    return sp.csr_array((np.tile(lengths, 2), ends), shape=(n, n))
+    dtype = _index_dtype(max(n, 2 * lists.nnz))
+    # Room for lists without a pair in common. What stays empty takes no memory.
+    data, indices = np.empty(2 * lists.nnz), np.empty(2 * lists.nnz, dtype=dtype)
+    starts = np.zeros(n + 1, dtype=dtype)
+    end = 0
+    for rows, there, back in _both_ways(lists):
+        # As integers lengths >= 0 keep their order. Counted down from LATEST none is 0, which
+        # SciPy would drop, and the shorter of two is the maximum.
+        merged = _counted_down(there).maximum(_counted_down(back))
+        start, end = end, end + merged.nnz
+        data[start:end] = (LATEST - merged.data).view(np.float64)
+        indices[start:end] = merged.indices
+        starts[rows.start + 1 : rows.stop + 1] = merged.indptr[1:] + start
+    data.resize(end, refcheck=False)
+    indices.resize(end, refcheck=False)
+    return sp.csr_array((data, indices, starts), shape=(n, n))
+
+
+def listed_by_both(lists: sp.csr_array) -> NDArray[np.bool_]:
+    """Return for each entry of ``symmetrize(lists)`` whether both ends list each other."""
+    found = []
+    for _, *ways in _both_ways(lists):
+        there, back = (with_values(one, np.ones(one.nnz, dtype=np.int8)) for one in ways)
+        found.append(sp.csr_array(there + back).data == 2)
+    return np.concatenate(found)
 
 
 def add_edges(
@@ -168,6 +215,21 @@ def add_edges(
         np.concatenate([entries.indices, columns]).astype(dtype),
     )
     return sp.csr_array((np.concatenate([entries.data, values]), ends), shape=entries.shape)
+
+
+def _both_ways(lists: sp.csr_array) -> Iterator[tuple[slice, sp.csr_array, sp.csr_array]]:
+    """Yield ranges of rows, with their lists and with the points that list them."""
+    if not lists.has_canonical_format:
+        lists = lists.copy()
+        lists.sum_duplicates()
+    back = sp.csr_array(lists.T)
+    for rows, _ in row_ranges(lists, back):
+        yield rows, lists[rows], back[rows]
+
+
+def _counted_down(lengths: sp.csr_array) -> sp.csr_array:
+    values = lengths.data + 0.0  # makes 0.0 of -0.0
+    return with_values(lengths, LATEST - values.view(np.int64))
 
 
 def _index_dtype(n: int) -> type[np.signedinteger[Any]]:

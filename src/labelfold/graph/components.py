@@ -22,6 +22,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import DisjointSet
 
+from labelfold.checks import row_blocks
 from labelfold.exceptions import InputError
 from labelfold.graph.adjacency import row_numbers, with_values
 from labelfold.graph.neighbor_index import PointIndex
@@ -237,4 +238,8 @@ class _EdgeSearch:
             yield group, center, self._between(np.array([center]), group).max()
 
     def _between(self, rows: Numbers, columns: Numbers) -> NDArray[np.float64]:
-        return self._index.space.between(self._index.rows[rows], self._index.rows[columns])
+        space, all_rows = self._index.space, self._index.rows
+        is_sparse = sp.issparse(all_rows)
+        blocks = [slice(None)] if is_sparse else row_blocks(len(columns), all_rows.shape[1])
+        some = all_rows[rows]
+        return np.hstack([space.between(some, all_rows[columns[block]]) for block in blocks])

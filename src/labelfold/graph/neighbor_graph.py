@@ -17,16 +17,17 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.stats import skew
-from sklearn.utils import check_array
 
-from labelfold.checks import check_integer, check_real, input_errors, seed_from
+from labelfold.checks import check_graph_rows, check_integer, check_real, seed_from
 from labelfold.exceptions import FewNeighborsWarning, GraphMismatchError, InputError, warn_user
 from labelfold.graph.adjacency import (
     ReadOnly,
     add_edges,
     coincident,
     keep_nearest,
+    listed_by_both,
     row_numbers,
+    row_ranges,
     symmetrize,
     with_values,
 )
@@ -182,7 +183,10 @@ class NeighborGraph(ReadOnly):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows; distances of shape (n_samples, n_samples) for ``metric="precomputed"``.
+            Rows; distances of shape (n_samples, n_samples) for ``metric="precomputed"``. Dense
+            float32, float16 and int8 rows stay what they are, and distances are measured in
+            float64. The graph keeps a copy of the rows, for new ones; of more than 256 MB it
+            keeps a reference: do not write into them while the graph is in use.
         n_neighbors : int, default=12
             Neighbors of every point; an edge joins two points if either counts the other. A
             number above n_samples - 1 is lowered to it, with a warning.
@@ -218,8 +222,7 @@ class NeighborGraph(ReadOnly):
             The graph, without bridges if it has several components.
         """
         recipe = GraphRecipe(n_neighbors, radius, metric, weights, scale, one_sided)
-        with input_errors():
-            X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+        X = check_graph_rows(X, keep_type=metric != "precomputed")
         with show_progress(verbose) as progress:
             return build_graph(
                 X,
@@ -543,13 +546,12 @@ def graph_of_lists(
         scale = list_scales(lists)
     elif scale is None:
         scale = automatic_scale(distances)
-    pair_scale = _pair_scale(scale, row_numbers(distances), distances.indices)
-    values = edge_weights(distances.data, pair_scale, recipe.weights)
+    values = _weigh_edges(distances, scale, recipe.weights)
     if recipe.one_sided_factor != 1:
-        values = values * np.where(_listed_by(lists) == 2, 1.0, recipe.one_sided_factor)
+        values[~listed_by_both(lists)] *= recipe.one_sided_factor
     if recipe.weights == "shared":
         closed = _closed(lists)
-        values = values * shared_neighbors(distances, closed, closed)
+        values *= shared_neighbors(distances, closed, closed)
     adjacency = with_values(distances, values)
     occurrences = np.bincount(lists.indices, minlength=n)
     return NeighborGraph(distances, adjacency, scale, recipe, index, occurrences)
@@ -569,6 +571,22 @@ def _check_neighborhood(recipe: GraphRecipe, n_samples: int) -> int:
     return int(min(recipe.n_neighbors, n_samples - 1))
 
 
+def _weigh_edges(
+    distances: sp.csr_array, scale: Scale, weights: str | WeightFunction
+) -> NDArray[np.float64]:
+    """Return the weight of every edge; a callable sees all edges together."""
+    if callable(weights):
+        pair_scale = _pair_scale(scale, row_numbers(distances), distances.indices)
+        return edge_weights(distances.data, pair_scale, weights)
+    values = np.empty(distances.nnz)
+    for rows, entries in row_ranges(distances):
+        counts = np.diff(distances.indptr[rows.start : rows.stop + 1])
+        ends = np.repeat(np.arange(rows.start, rows.stop), counts), distances.indices[entries]
+        pair_scale = _pair_scale(scale, *ends)
+        values[entries] = edge_weights(distances.data[entries], pair_scale, weights)
+    return values
+
+
 def _pair_scale(scale: Scale, rows: NDArray[np.intp], columns: NDArray[Any]) -> Scale:
     """Return the scale of edges: one for all, or the geometric mean of the ends' scales."""
     if np.ndim(scale) == 0:
@@ -581,14 +599,6 @@ def _closed(lists: sp.csr_array) -> sp.csr_array:
     """Return neighbor lists with the point itself on each."""
     every = np.arange(lists.shape[0])
     return add_edges(lists, every, every, np.zeros(len(every)))
-
-
-def _listed_by(lists: sp.csr_array) -> NDArray[np.float64]:
-    """Return how many ends of each edge of ``symmetrize(lists)``, 1 or 2, list the other."""
-    ones = with_values(lists, np.ones(lists.nnz))
-    both = sp.csr_array(ones + ones.T)
-    both.sort_indices()
-    return np.asarray(both.data)
 
 
 def _scale_to_new(

@@ -19,12 +19,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
-from labelfold.checks import input_errors
+from labelfold.checks import input_errors, row_blocks
 from labelfold.graph.adjacency import keep_entries, row_numbers, with_values
 from labelfold.graph.point_space import (
     LEAST_ENTRY,
     PointSpace,
     Rows,
+    as_float64,
     middle,
     number_equal_rows,
     rows_are_equal,
@@ -47,9 +48,10 @@ SPARE_CANDIDATES = 4  # searched above k, to see and settle ties at the cut-off
 KD_TREE_DIMENSIONS = 6
 KD_TREE_METRICS = ("euclidean", "manhattan", "l1", "cityblock", "chebyshev")
 DISTANCES_AT_ONCE = 2**24  # held in memory while ties are settled
+LARGEST_COPY = 2**28  # bytes of rows; more are kept as a reference
 
 Selection = NDArray[np.intp] | slice
-Lists = tuple[NDArray[np.intp], NDArray[np.float64]]  # row numbers and distances, one row per query
+Lists = tuple[NDArray[Any], NDArray[np.float64]]  # row numbers and distances, one row per query
 
 
 @dataclass(frozen=True)
@@ -73,16 +75,19 @@ class SearchReport:
 class PointIndex(ABC):
     """What exact and approximate search share: measuring and comparing rows.
 
-    ``X`` are the rows as given, ``rows`` as ``space`` prepared them. Pass ``copy=True`` if the
-    caller may write into X later.
+    ``X`` are the rows as given, ``rows`` as ``space`` prepares them, in float64. Pass ``copy=True``
+    if the caller may write into X later; more than 256 MB are not copied.
     """
+
+    rows: Any
 
     def __init__(
         self, X: Any, space: PointSpace, *, n_jobs: int | None = None, copy: bool = True
     ) -> None:
-        self.X = X.copy() if copy else X
+        n_bytes = (X.data if sp.issparse(X) else X).nbytes  # type: ignore[attr-defined]
+        self.X = X.copy() if copy and n_bytes <= LARGEST_COPY else X
         self.space, self.n_jobs = space, n_jobs
-        self.rows = space.prepare(self.X, least=LEAST_ENTRY)
+        self.rows = self._prepare(least=LEAST_ENTRY)
         self._center: NDArray[np.float64] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -92,7 +97,7 @@ class PointIndex(ABC):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.rows = self.space.prepare(self.X)
+        self.rows = self._prepare()
 
     @property
     @abstractmethod
@@ -111,8 +116,12 @@ class PointIndex(ABC):
 
     def query(self, X: Any, n_neighbors: int) -> sp.csr_array:
         """Return distances of new rows to their nearest indexed rows."""
-        queries = self.space.prepare(self._as_stored(X))
-        return self._to_rows(*self.search_lists(queries, n_neighbors, own=None))
+        n_queries = X.shape[0]
+        lists = self._empty_lists(n_queries, n_neighbors)
+        for block in row_blocks(*X.shape):
+            queries = self.space.prepare(as_float64(self._as_stored(X[block])))
+            lists[0][block], lists[1][block] = self.search_lists(queries, n_neighbors, own=None)
+        return self._to_rows(*lists)
 
     @abstractmethod
     def within(self, radius: float, X: Any = None) -> sp.csr_array:
@@ -178,13 +187,23 @@ class PointIndex(ABC):
             return X
         return sp.csr_array(X) if sp.issparse(self.X) else np.asarray(X.toarray())
 
+    def _prepare(self, *, least: float = 0.0) -> Any:
+        """Return the indexed rows as they are searched."""
+        return self.space.prepare(as_float64(self.X), least=least)
+
+    def _empty_lists(self, n_queries: int, k: int) -> Lists:
+        """Return room for lists, in the narrow type if that can number the rows."""
+        narrow = max(self.n_points, n_queries * k) <= np.iinfo(np.int32).max
+        indices = np.empty((n_queries, k), dtype=np.int32 if narrow else np.int64)
+        return indices, np.empty((n_queries, k))
+
     def _shift(self, rows: Rows) -> Rows:
         return rows if self._center is None else rows - self._center
 
     def _to_rows(self, indices: NDArray[np.intp], distances: NDArray[np.float64]) -> sp.csr_array:
         """Return lists as sparse rows, in distances of the metric."""
         n_queries, k = indices.shape
-        starts = np.arange(0, n_queries * k + 1, k)
+        starts = np.arange(0, n_queries * k + 1, k, dtype=indices.dtype)
         data = self.space.from_search(distances.ravel())
         rows = sp.csr_array((data, indices.ravel(), starts), shape=(n_queries, self.n_points))
         rows.sort_indices()  # SciPy might sort in place later, under others that share the arrays
@@ -202,7 +221,7 @@ class PointIndex(ABC):
         rough = np.empty(indices.shape)
         step = max(1, DISTANCES_AT_ONCE // self.n_points)
         for start in range(0, len(indices), step):
-            to_all = self.space.between(distinct[start : start + step], self.rows)
+            to_all = self._to_all(distinct[start : start + step])
             kth = np.partition(to_all, k - 1, axis=1)[:, k - 1]
             for row, distances in enumerate(to_all):
                 near = np.flatnonzero(distances <= kth[row])
@@ -210,6 +229,11 @@ class PointIndex(ABC):
                 indices[start + row], rough[start + row] = nearest, distances[nearest]
         indices, distances = self._measure_and_sort(distinct, indices, rough)
         return indices[of_query], distances[of_query]
+
+    def _to_all(self, queries: Rows) -> NDArray[np.float64]:
+        rows = self.rows
+        blocks = [slice(None)] if sp.issparse(rows) else row_blocks(*rows.shape)
+        return np.hstack([self.space.between(queries, rows[block]) for block in blocks])
 
     def _measure_and_sort(
         self, queries: Rows, indices: NDArray[np.intp], rough: NDArray[np.float64] | None = None
@@ -330,7 +354,9 @@ def same_entries(a: Any, b: Any) -> bool:
         return True
     if a.shape != b.shape or sp.issparse(a) != sp.issparse(b):
         return False
-    return bool((a != b).nnz == 0 if sp.issparse(a) else np.array_equal(a, b))
+    if sp.issparse(a):
+        return bool((a != b).nnz == 0)
+    return all(np.array_equal(a[block], b[block]) for block in row_blocks(*a.shape))
 
 
 def others_than(own: NDArray[np.intp], indices: NDArray[np.intp]) -> NDArray[np.bool_]:

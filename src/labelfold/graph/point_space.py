@@ -21,6 +21,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import paired_euclidean_distances
 from sklearn.preprocessing import normalize
 
+from labelfold.checks import row_blocks
 from labelfold.exceptions import InputError
 from labelfold.graph.adjacency import row_numbers, with_values
 from labelfold.methods import stored
@@ -29,7 +30,9 @@ __all__ = [
     "LEAST_ENTRY",
     "Metric",
     "PointSpace",
+    "PreparedRows",
     "Rows",
+    "as_float64",
     "middle",
     "number_equal_rows",
     "rows_are_equal",
@@ -60,26 +63,11 @@ class PointSpace:
 
     def prepare(self, X: Any, *, least: float = 0.0) -> Rows:
         """Check the rows' magnitude and return them as they are searched."""
-        rows: Rows = X
-        _check_magnitude(rows, least)
-        if self.metric == "cosine":
-            largest: Any = abs(X).max(axis=1)
-            largest = largest.toarray().ravel() if sp.issparse(rows) else largest
-            zero = np.flatnonzero(largest == 0)
-            if len(zero):
-                raise InputError(
-                    f"metric='cosine' is not defined for rows of zeros, such as row {zero[0]} "
-                    f"({len(zero)} of {len(largest)} rows): drop them or use another metric."
-                )
-            short = largest < SHORT_ROW
-            if short.any():  # normalize would leave such a row as it is, or divide by 0
-                divisors = np.where(short, largest, 1.0)
-                if sp.issparse(rows):
-                    rows = with_values(rows, rows.data / divisors[row_numbers(rows)])
-                else:
-                    rows = rows / divisors[:, None]
-            rows = normalize(rows)
-        return rows
+        _check_magnitude(X, least)
+        if self.metric != "cosine":
+            return X
+        _check_zeros(largest_entries(X))
+        return unit_rows(X)
 
     def from_search(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
         """Turn distances between prepared rows into distances in the metric."""
@@ -130,19 +118,68 @@ class PointSpace:
         return exact
 
 
+class PreparedRows:
+    """Dense rows of a narrow type, of which a selection is what ``prepare`` makes of it in float64.
+
+    All of them become float64 only if ``numpy.asarray`` asks for it. No narrow type reaches the
+    magnitudes that ``prepare`` refuses.
+    """
+
+    def __init__(self, X: NDArray[Any], space: PointSpace) -> None:
+        self._X, self._is_cosine = X, space.metric == "cosine"
+        self.shape = X.shape
+        if self._is_cosine:
+            blocks = row_blocks(*X.shape)
+            _check_zeros(np.concatenate([largest_entries(as_float64(X[b])) for b in blocks]))
+
+    def __getitem__(self, selection: Any) -> NDArray[np.float64]:
+        rows = as_float64(self._X[selection])
+        return np.asarray(unit_rows(rows) if self._is_cosine else rows)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[np.float64]:
+        return np.asarray(self[:], dtype=dtype)
+
+
+def as_float64(X: Any) -> Any:
+    """Return rows in float64, without a copy if they are."""
+    return X.astype(np.float64, copy=False)
+
+
+def unit_rows(rows: Rows) -> Rows:
+    """Return rows, none of them zero, scaled to length 1."""
+    largest = largest_entries(rows)
+    short = largest < SHORT_ROW
+    if short.any():  # normalize would leave such a row as it is, or divide by 0
+        divisors = np.where(short, largest, 1.0)
+        if sp.issparse(rows):
+            rows = with_values(rows, rows.data / divisors[row_numbers(rows)])
+        else:
+            rows = rows / divisors[:, None]
+    return normalize(rows)
+
+
+def largest_entries(rows: Any) -> NDArray[np.float64]:
+    """Return the largest absolute entry of every row."""
+    largest = abs(rows).max(axis=1)
+    return np.asarray(largest.toarray().ravel() if sp.issparse(rows) else largest)
+
+
 def rows_are_equal(
     a: Any, rows_of_a: NDArray[Any], b: Any, rows_of_b: NDArray[Any]
 ) -> NDArray[np.bool_]:
     """Return for pairs of rows, dense or sparse, whether they are the same."""
     if len(rows_of_a) == 0:
         return np.zeros(0, dtype=bool)
-    differs = a[rows_of_a] != b[rows_of_b]
-    return np.asarray(differs.sum(axis=1)).ravel() == 0
+    equal = np.empty(len(rows_of_a), dtype=bool)
+    for part in row_blocks(len(equal), a.shape[1]):
+        differs = a[rows_of_a[part]] != b[rows_of_b[part]]
+        equal[part] = np.asarray(differs.sum(axis=1)).ravel() == 0
+    return equal
 
 
 def number_equal_rows(rows: Rows) -> NDArray[np.intp]:
     """Return for every row the number of its group of equal rows, in order of appearance."""
-    matrix: Any = rows
+    matrix: Any = rows if sp.issparse(rows) else np.asarray(rows)
     if sp.issparse(rows):
         spans = [slice(*ends) for ends in pairwise(matrix.indptr)]
         keys = (matrix.indices[part].tobytes() + matrix.data[part].tobytes() for part in spans)
@@ -152,9 +189,18 @@ def number_equal_rows(rows: Rows) -> NDArray[np.intp]:
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp)
 
 
-def middle(rows: Rows) -> NDArray[np.float64]:
+def middle(rows: Any) -> NDArray[np.float64]:
     """Return the median of about a thousand rows: a center that outliers do not move."""
-    return np.asarray(np.median(np.asarray(rows)[:: max(1, rows.shape[0] // 1000)], axis=0))
+    return np.asarray(np.median(rows[:: max(1, rows.shape[0] // 1000)], axis=0))
+
+
+def _check_zeros(largest: NDArray[np.float64]) -> None:
+    zero = np.flatnonzero(largest == 0)
+    if len(zero):
+        raise InputError(
+            f"metric='cosine' is not defined for rows of zeros, such as row {zero[0]} "
+            f"({len(zero)} of {len(largest)} rows): drop them or use another metric."
+        )
 
 
 def _check_magnitude(rows: Rows, least: float) -> None:

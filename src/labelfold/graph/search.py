@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from labelfold.checks import check_choice
+from labelfold.checks import check_choice, row_blocks
 from labelfold.exceptions import ApproximateSearchWarning, warn_user
 from labelfold.graph.neighbor_index import (
     KD_TREE_DIMENSIONS,
@@ -26,7 +26,7 @@ from labelfold.graph.neighbor_index import (
     SearchReport,
     others_than,
 )
-from labelfold.graph.point_space import Metric, PointSpace, Rows, middle
+from labelfold.graph.point_space import Metric, PointSpace, PreparedRows, Rows, middle
 from labelfold.graph.precomputed import NeighborIndex, PrecomputedIndex
 from labelfold.methods import stored
 from labelfold.threads import limit_threads
@@ -104,7 +104,7 @@ class InvertedFileIndex(PointIndex):
 
     def __init__(
         self,
-        X: NDArray[np.float64],
+        X: NDArray[Any],
         space: PointSpace,
         *,
         n_neighbors: int,
@@ -113,7 +113,9 @@ class InvertedFileIndex(PointIndex):
     ) -> None:
         super().__init__(X, space, n_jobs=n_jobs)
         self._center = middle(self.rows)
-        self._unit = float(np.max(np.abs(np.asarray(self._shift(self.rows))))) or 1.0
+        blocks = row_blocks(*self.rows.shape)
+        shifted = (np.asarray(self._shift(self.rows[block])) for block in blocks)
+        self._unit = max(float(np.max(np.abs(rows))) for rows in shifted) or 1.0
         rng = np.random.default_rng(seed)
         self._centroids = self._train(rng)
         self._lists = self._fill_lists()
@@ -134,9 +136,23 @@ class InvertedFileIndex(PointIndex):
         """Return an index that has new rows as well, sorted into the same lists."""
         index = copy.copy(self)
         index.X = self._with_rows(X)
-        index.rows = self.space.prepare(index.X)
+        index.rows = index._prepare()
         index._lists = index._fill_lists()
         return index
+
+    def neighbors(self, n_neighbors: int) -> sp.csr_array:
+        """Return distances of every indexed row to its nearest others.
+
+        Rows of one list scan the same lists: one after the other they find them in the cache.
+        200,000 rows of 100 features take 2.7 s instead of 5.3 s on one core.
+        """
+        order = np.argsort(self._filled_lists().list_of, kind="stable")
+        indices, distances = self._empty_lists(self.n_points, n_neighbors)
+        for block in row_blocks(*self.rows.shape):
+            own = order[block]
+            found = self.search_lists(self.rows[own], n_neighbors, own=own)
+            indices[own], distances[own] = found
+        return self._to_rows(indices, distances)
 
     def within(self, radius: float, X: Any = None) -> sp.csr_array:
         """Return all distances up to ``radius``; lists could miss some, so the search is exact."""
@@ -164,20 +180,18 @@ class InvertedFileIndex(PointIndex):
 
     def _candidates(self, queries: Rows, k: int, own: NDArray[np.intp] | None) -> NDArray[np.intp]:
         """Return the k nearest rows in the scanned lists, -1 if these hold too few."""
-        if self._lists is None:
-            self._lists = self._fill_lists()
-        rows = self._to_float32(queries)
+        rows, lists = self._to_float32(queries), self._filled_lists()
         with limit_threads(self.n_jobs):
             if own is None:
-                return np.asarray(self._lists.search(rows, k, self._n_probes))
-            nearest = self._lists.search_own(rows, own, k + 1, self._n_probes)
+                return lists.search(rows, k, self._n_probes)
+            nearest = lists.search(rows, k + 1, self._n_probes)
         return np.asarray(nearest[others_than(own, nearest)].reshape(-1, k))
 
     def _choose_probes(self, sample: NDArray[np.intp], k: int) -> tuple[int, float]:
         """Return the least number of lists that reaches the recall goal, and the recall."""
         queries = self.rows[sample]
         # The nearest of all is the row itself, or one equal to it.
-        nearest, distances = self.of_rows(self.X).search_lists(queries, k + 1, own=None)
+        nearest, distances = self._exact_lists(queries, k + 1)
         most = max(1, len(self._centroids) // 4)
         rank = self._lists.rank(self._to_float32(queries), nearest[:, 1:], most)
         needed = int(np.quantile(rank, RECALL_GOAL, method="inverted_cdf")) + 1
@@ -192,6 +206,17 @@ class InvertedFileIndex(PointIndex):
                 f"recall {recall:.3f} with {self._n_probes} of {len(self._centroids)} lists"
             )
         return self._n_probes, recall
+
+    def _exact_lists(self, queries: Rows, k: int) -> Lists:
+        """Return the true k nearest to prepared rows, from exact searches of blocks of rows."""
+        found = []
+        for block in row_blocks(*self.rows.shape):
+            part = self.of_rows(self.X[block])
+            indices, distances = part.search_lists(queries, min(k, part.n_points), own=None)
+            found.append((indices + block.start, distances))
+        indices, distances = (np.hstack(part) for part in zip(*found, strict=True))
+        nearest = np.arange(len(indices))[:, None], np.lexsort((indices, distances), axis=1)[:, :k]
+        return indices[nearest], distances[nearest]
 
     def _train(self, rng: np.random.Generator) -> NDArray[np.float32]:
         import faiss
@@ -211,11 +236,24 @@ class InvertedFileIndex(PointIndex):
             kmeans.train(self._to_float32(self.rows[sample]))
         return np.asarray(kmeans.centroids)
 
+    def _prepare(self, *, least: float = 0.0) -> Any:
+        if self.X.dtype == np.float64:
+            return super()._prepare(least=least)
+        return PreparedRows(self.X, self.space)
+
+    def _filled_lists(self) -> _Lists:
+        if self._lists is None:
+            self._lists = self._fill_lists()
+        return self._lists
+
     def _fill_lists(self) -> _Lists:
         import faiss  # noqa: F401  loaded here, so that its threads are bound too
 
+        lists = _Lists(self._centroids)
         with limit_threads(self.n_jobs):
-            return _Lists(self._centroids, self._to_float32(self.rows))
+            for block in row_blocks(*self.rows.shape):
+                lists.add(self._to_float32(self.rows[block]))
+        return lists
 
     def _to_float32(self, rows: Rows) -> NDArray[np.float32]:
         return np.ascontiguousarray(self._shift(rows) / self._unit, dtype=np.float32)
@@ -224,38 +262,32 @@ class InvertedFileIndex(PointIndex):
 class _Lists:
     """Rows in single precision, each in the list of its nearest centroid; a thin view of faiss."""
 
-    def __init__(self, centroids: NDArray[np.float32], rows: NDArray[np.float32]) -> None:
+    def __init__(self, centroids: NDArray[np.float32]) -> None:
         import faiss
 
         n_lists, n_features = centroids.shape
         self._quantizer = faiss.IndexFlatL2(n_features)
         self._quantizer.add(centroids)
         self._index = faiss.IndexIVFFlat(self._quantizer, n_features, n_lists)
-        self._list_of = self._quantizer.assign(rows, 1).ravel()
-        self._index.add_core(len(rows), faiss.swig_ptr(rows), None, faiss.swig_ptr(self._list_of))
+        self.list_of = np.empty(0, dtype=np.int32)
+
+    def add(self, rows: NDArray[np.float32]) -> None:
+        """Add rows, numbered after those before them."""
+        import faiss
+
+        nearest = self._quantizer.assign(rows, 1).ravel()
+        self._index.add_core(len(rows), faiss.swig_ptr(rows), None, faiss.swig_ptr(nearest))
+        self.list_of = np.append(self.list_of, nearest.astype(np.int32))
 
     def rank(
         self, queries: NDArray[np.float32], wanted: NDArray[np.intp], most: int
     ) -> NDArray[np.intp]:
         """Return how many lists come before the one that holds a wanted row, ``most`` if more."""
         _, order = self._quantizer.search(queries, most)
-        is_it = order[:, None, :] == self._list_of[wanted][:, :, None]
+        is_it = order[:, None, :] == self.list_of[wanted][:, :, None]
         return np.where(is_it.any(axis=2), is_it.argmax(axis=2), most)
 
     def search(self, queries: NDArray[np.float32], k: int, n_probes: int) -> NDArray[np.int64]:
         """Return the k nearest rows in the ``n_probes`` nearest lists."""
         self._index.nprobe = n_probes
         return np.asarray(self._index.search(queries, k)[1])
-
-    def search_own(
-        self, rows: NDArray[np.float32], own: NDArray[np.intp], k: int, n_probes: int
-    ) -> NDArray[np.int64]:
-        """Do the same for rows that are in the lists, one list after the other.
-
-        Rows of one list scan the same lists: in this order they find them in the cache. 200,000
-        rows of 100 features take 2.7 s instead of 5.3 s on one core.
-        """
-        order = np.argsort(self._list_of[own], kind="stable")
-        nearest = np.empty((len(rows), k), dtype=np.int64)
-        nearest[order] = self.search(rows[order], k, n_probes)
-        return nearest

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from labelfold.exceptions import InputError
-from labelfold.graph.adjacency import keep_entries, row_numbers, with_values
+from labelfold.graph.adjacency import row_ranges, with_values
 
 __all__ = [
     "Scale",
@@ -51,10 +51,17 @@ def automatic_scale(distances: sp.csr_array) -> float:
 
     Points without a distinct neighbor are left out of the mean; the scale is 1 if all are.
     """
-    apart = keep_entries(distances, distances.data > 0)
-    if apart.nnz == 0:
+    found = []
+    for rows, entries in row_ranges(distances):
+        starts = distances.indptr[rows.start : rows.stop + 1]
+        values = distances.data[entries]
+        values = np.where(values > 0, values, np.inf)
+        if len(values):
+            found.append(np.minimum.reduceat(values, starts[:-1][np.diff(starts) > 0] - starts[0]))
+    nearest = np.concatenate([*found, np.empty(0)])
+    nearest = nearest[nearest < np.inf]
+    if len(nearest) == 0:
         return 1.0
-    nearest = np.minimum.reduceat(apart.data, apart.indptr[:-1][np.diff(apart.indptr) > 0])
     largest = nearest.max()
     return float(10 * largest**2 * np.mean((nearest / largest) ** 2))
 
@@ -91,7 +98,9 @@ def edge_weights(
         return np.ones_like(distances)
     if weights not in NAMES:
         raise InputError(f"weights={weights!r} is unknown: use one of {NAMES} or a callable.")
-    return np.maximum(np.exp(-((distances / np.sqrt(scale)) ** 2)), LEAST_WEIGHT)
+    values = np.square(distances / np.sqrt(scale))
+    np.exp(np.negative(values, out=values), out=values)
+    return np.maximum(values, LEAST_WEIGHT, out=values)
 
 
 def is_self_tuning(weights: str | WeightFunction) -> bool:
@@ -116,17 +125,20 @@ def shared_neighbors(
 
     Rows of ``lists`` and ``other_lists`` hold neighbors among the same points.
     """
-    ones, others = (with_values(one, np.ones(one.nnz)) for one in (lists, other_lists))
+    ones, others = (
+        with_values(one, np.ones(one.nnz, dtype=np.int8)) for one in (lists, other_lists)
+    )
     sizes, other_sizes = np.diff(ones.indptr), np.diff(others.indptr)
-    rows, columns = row_numbers(edges), edges.indices
-    common = np.empty(edges.nnz)
+    shares = np.empty(edges.nnz)
     step = max(1, PAIRS_AT_ONCE // max(1, int(sizes.max(initial=1))))
     for start in range(0, edges.nnz, step):
-        part = slice(start, start + step)
-        product = ones[rows[part]].multiply(others[columns[part]])
-        common[part] = np.asarray(product.sum(axis=1), dtype=float)
-    union = sizes[rows] + other_sizes[columns] - common
-    return np.maximum((common / union) ** 2, LEAST_SHARED)
+        part = slice(start, min(start + step, edges.nnz))
+        numbers = np.arange(part.start, part.stop)
+        rows, columns = np.searchsorted(edges.indptr, numbers, "right") - 1, edges.indices[part]
+        product = ones[rows].multiply(others[columns])
+        common = np.asarray(product.sum(axis=1), dtype=float)
+        shares[part] = (common / (sizes[rows] + other_sizes[columns] - common)) ** 2
+    return np.maximum(shares, LEAST_SHARED, out=shares)
 
 
 def relative_heat(distances: sp.csr_array, scale: Scale) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -158,6 +158,7 @@ class GraphLayout(GraphEmbedder):
     ((1797, 2), True)
     """
 
+    _keeps_type: ClassVar[bool] = True
     classifier_: FewLabelClassifier | None
     base_embedding_: Array
     embedding_: Array

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from labelfold.checks import check_real, check_rows
+from labelfold.checks import check_real
 from labelfold.exceptions import FewNeighborsWarning, InputError
 from labelfold.extend.nystrom import extend_by_degree, extend_unnormalized
 from labelfold.graph import IntrinsicDimension, NeighborGraph
@@ -191,7 +191,7 @@ class CCDR(EigenmapEmbedder):
             Every row goes through the formula, training rows too.
         """
         check_is_fitted(self)
-        X = check_rows(self, X, reset=False)
+        X = self._check_rows(X, reset=False)
         codes = self._codes_in_fit(PartialLabels.from_y(y, n_samples=X.shape[0]))
         with limit_threads(self.n_jobs):
             distances = self.graph_.distances_to(X)

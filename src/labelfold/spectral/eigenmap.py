@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,7 +18,7 @@ from scipy.linalg import orthogonal_procrustes
 from sklearn.utils.validation import check_is_fitted
 
 from labelfold.base import GraphEmbedder
-from labelfold.checks import check_choice, check_integer, check_rows
+from labelfold.checks import check_choice, check_integer
 from labelfold.exceptions import InputError
 from labelfold.graph import NeighborGraph
 from labelfold.graph.added_rows import add_rows
@@ -45,6 +45,7 @@ class EigenmapEmbedder(GraphEmbedder):
     A subclass says in ``_adjacency`` which weights the eigenvectors belong to.
     """
 
+    _keeps_type: ClassVar[bool] = True
     embedding_: Array
     eigenvalues_: Array
     certificate_: EigenCertificate
@@ -97,7 +98,7 @@ class EigenmapEmbedder(GraphEmbedder):
             ``certificate_`` says how close the vectors are to eigenvectors.
         """
         check_is_fitted(self)
-        X = check_rows(self, X, reset=False)
+        X = self._check_rows(X, reset=False)
         check_integer("n_steps", n_steps, least=1)
         joint = copy.copy(self)
         # Products are small here: threads of the linear algebra would wait for each other.
