@@ -9,6 +9,7 @@ neighbors of a sample of rows.
 from __future__ import annotations
 
 import copy
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from labelfold.checkpoint_folder import once
 from labelfold.checks import check_choice, row_blocks
 from labelfold.exceptions import ApproximateSearchWarning, warn_user
 from labelfold.graph.neighbor_index import (
@@ -118,9 +120,10 @@ class InvertedFileIndex(PointIndex):
         self._unit = max(float(np.max(np.abs(rows))) for rows in shifted) or 1.0
         rng = np.random.default_rng(seed)
         self._centroids = self._train(rng)
-        self._lists = self._fill_lists()
+        self._lists: _Lists | None = None  # filled when they are first searched
         sample = rng.choice(self.n_points, min(SAMPLE_SIZE, self.n_points), replace=False)
-        self._n_probes, self._recall = self._choose_probes(sample, n_neighbors)
+        probes, recall = once("probes", lambda: self._choose_probes(sample, n_neighbors))
+        self._n_probes, self._recall = int(probes), float(recall)
         self._n_checked = len(sample)
 
     @property
@@ -150,7 +153,8 @@ class InvertedFileIndex(PointIndex):
         indices, distances = self._empty_lists(self.n_points, n_neighbors)
         for block in row_blocks(*self.rows.shape):
             own = order[block]
-            found = self.search_lists(self.rows[own], n_neighbors, own=own)
+            search = partial(self.search_lists, self.rows[own], n_neighbors, own=own)
+            found = once(f"lists of block {block.start}", search, passing=True)
             indices[own], distances[own] = found
         return self._to_rows(indices, distances)
 
@@ -187,13 +191,13 @@ class InvertedFileIndex(PointIndex):
             nearest = lists.search(rows, k + 1, self._n_probes)
         return np.asarray(nearest[others_than(own, nearest)].reshape(-1, k))
 
-    def _choose_probes(self, sample: NDArray[np.intp], k: int) -> tuple[int, float]:
+    def _choose_probes(self, sample: NDArray[np.intp], k: int) -> tuple[NDArray[Any], ...]:
         """Return the least number of lists that reaches the recall goal, and the recall."""
         queries = self.rows[sample]
         # The nearest of all is the row itself, or one equal to it.
         nearest, distances = self._exact_lists(queries, k + 1)
         most = max(1, len(self._centroids) // 4)
-        rank = self._lists.rank(self._to_float32(queries), nearest[:, 1:], most)
+        rank = self._filled_lists().rank(self._to_float32(queries), nearest[:, 1:], most)
         needed = int(np.quantile(rank, RECALL_GOAL, method="inverted_cdf")) + 1
         self._n_probes = min(needed, most)
         candidates = self._candidates(queries, k, sample)
@@ -205,7 +209,7 @@ class InvertedFileIndex(PointIndex):
             raise RecallNotReachedError(
                 f"recall {recall:.3f} with {self._n_probes} of {len(self._centroids)} lists"
             )
-        return self._n_probes, recall
+        return np.array(self._n_probes), np.array(recall)
 
     def _exact_lists(self, queries: Rows, k: int) -> Lists:
         """Return the true k nearest to prepared rows, from exact searches of blocks of rows."""
@@ -232,9 +236,13 @@ class InvertedFileIndex(PointIndex):
             min_points_per_centroid=1,
             max_points_per_centroid=ROWS_PER_CENTROID,
         )
-        with limit_threads(self.n_jobs):
-            kmeans.train(self._to_float32(self.rows[sample]))
-        return np.asarray(kmeans.centroids)
+
+        def train() -> tuple[NDArray[np.float32]]:
+            with limit_threads(self.n_jobs):
+                kmeans.train(self._to_float32(self.rows[sample]))
+            return (np.asarray(kmeans.centroids),)
+
+        return once("centroids", train)[0]
 
     def _prepare(self, *, least: float = 0.0) -> Any:
         if self.X.dtype == np.float64:
@@ -252,7 +260,9 @@ class InvertedFileIndex(PointIndex):
         lists = _Lists(self._centroids)
         with limit_threads(self.n_jobs):
             for block in row_blocks(*self.rows.shape):
-                lists.add(self._to_float32(self.rows[block]))
+                rows = self._to_float32(self.rows[block])
+                assign = partial(lists.nearest, rows)
+                lists.add(rows, *once(f"nearest of block {block.start}", assign, passing=True))
         return lists
 
     def _to_float32(self, rows: Rows) -> NDArray[np.float32]:
@@ -271,13 +281,17 @@ class _Lists:
         self._index = faiss.IndexIVFFlat(self._quantizer, n_features, n_lists)
         self.list_of = np.empty(0, dtype=np.int32)
 
-    def add(self, rows: NDArray[np.float32]) -> None:
-        """Add rows, numbered after those before them."""
+    def nearest(self, rows: NDArray[np.float32]) -> tuple[NDArray[np.int32]]:
+        """Return the list of every row."""
+        return (self._quantizer.assign(rows, 1).ravel().astype(np.int32),)
+
+    def add(self, rows: NDArray[np.float32], nearest: NDArray[np.int32]) -> None:
+        """Add rows to their lists, numbered after those before them."""
         import faiss
 
-        nearest = self._quantizer.assign(rows, 1).ravel()
-        self._index.add_core(len(rows), faiss.swig_ptr(rows), None, faiss.swig_ptr(nearest))
-        self.list_of = np.append(self.list_of, nearest.astype(np.int32))
+        numbers = nearest.astype(np.int64)
+        self._index.add_core(len(rows), faiss.swig_ptr(rows), None, faiss.swig_ptr(numbers))
+        self.list_of = np.append(self.list_of, nearest)
 
     def rank(
         self, queries: NDArray[np.float32], wanted: NDArray[np.intp], most: int

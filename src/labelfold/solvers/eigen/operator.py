@@ -140,6 +140,12 @@ class LaplacianOperator:
         return self._adjacency.size
 
     @property
+    def determinants(self) -> tuple[Any, ...]:
+        """What products follow from, for a checkpoint; a function if it is not in memory."""
+        adjacency = self._adjacency
+        return getattr(adjacency, "matrix", adjacency.product), self._by_degree
+
+    @property
     def crowding(self) -> float:
         """Largest degree over the mean, 1 for normalization "degree".
 
