@@ -43,7 +43,7 @@ __all__ = ["checkpoints", "load_state", "once", "save_state", "task"]
 
 Arrays = tuple[NDArray[Any], ...]
 
-LEAST_SECONDS = 2.0  # of work between two saves, and of a task whose result is kept
+LEAST_SECONDS = 1.0  # of work between two saves, and of a task whose result is kept
 LEAST_RATIO = 10.0  # of the work between two saves to the last save
 SPARE_BYTES = 2**26  # that a save leaves free on the disk
 LIBRARIES = ("faiss-cpu", "numba", "numpy", "scikit-learn", "scipy")  # whose versions change bits
@@ -62,7 +62,7 @@ def checkpoints(folder: str | os.PathLike[str]) -> Iterator[None]:
     parameters is not found; a folder can serve any number of runs, also at the same time.
 
     The neighbor search saves its lists block by block, and an eigensolver its state; a save follows
-    on at least two seconds of work, and at least ten times the last save. Fits in other threads
+    on at least a second of work, and at least ten times the last save. Fits in other threads
     and processes, exact searches, metrics that are Python functions, unfoldings and the descent of
     ``GraphLayout`` are not saved on the way.
 
