@@ -156,7 +156,7 @@ class InvertedFileIndex(PointIndex):
             own = order[block]
             found = self.search_lists(self.rows[own], n_neighbors, own=own)
             indices[own], distances[own] = found
-        if self.rows.size > LARGEST_LISTS:
+        if np.prod(self.rows.shape) > LARGEST_LISTS:
             self._lists = None  # new rows will fill them again
         return self._to_rows(indices, distances)
 
