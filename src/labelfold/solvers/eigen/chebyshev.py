@@ -34,7 +34,6 @@ from labelfold.checkpoint_folder import load_state, once, save_state
 from labelfold.progress import Progress, report_nothing
 from labelfold.solvers.certificates import pair_tolerances
 from labelfold.solvers.eigen.operator import (
-    PANEL,
     ChebyshevFilter,
     LaplacianOperator,
     measure_residuals,
@@ -226,8 +225,8 @@ class _SubspaceIteration:
         """Return Ritz values in descending order, and overwrite the block with Ritz vectors."""
         X = self._orthonormal(X)
         H = np.empty((X.shape[1], X.shape[1]))
-        for first in range(0, X.shape[1], COLUMNS):
-            columns = slice(first, first + COLUMNS)
+        for first in range(0, X.shape[1], self._operator.panel):
+            columns = slice(first, first + self._operator.panel)
             H[:, columns] = inner_products(X, self._operator(X[:, columns]), self._n_threads)
         values, rotation = eigh((H + H.T) / 2, driver="evd")
         return values[::-1], rotate(X, rotation[:, ::-1], self._n_threads)
@@ -302,9 +301,10 @@ class _SubspaceIteration:
                 "random": json.dumps(self._rng.bit_generator.state),
             }
 
-        for first in range(n_done, X.shape[1], PANEL):
+        panel = self._operator.panel
+        for first in range(n_done, X.shape[1], panel):
             save_state(partial(state, first))
-            self._operator.filter(chebyshev, X[:, first : first + PANEL], dtype)
+            self._operator.filter(chebyshev, X[:, first : first + panel], dtype)
         save_state(partial(state, X.shape[1]))
 
     def _resume(self, state: Mapping[str, NDArray[Any]]) -> Block:
