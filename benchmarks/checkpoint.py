@@ -119,13 +119,13 @@ def kill_again_and_again(n: int, k: int, whole: dict[str, Any], rng: np.random.G
     """Kill one run at ten random moments of its work."""
     moments = np.sort(rng.uniform(0, whole["seconds"], N_KILLS))
     with tempfile.TemporaryDirectory() as folder:
-        pieces = [run(n, k, folder, part) for part in np.diff(moments, prepend=0)]
-        pieces.append(run(n, k, folder))
-    seconds = sum(piece["seconds"] for piece in pieces)
+        runs = [run(n, k, folder, part) for part in np.diff(moments, prepend=0)]
+        runs.append(run(n, k, folder))
+    seconds = sum(one["seconds"] for one in runs)
     return {
-        "pieces": [piece["seconds"] for piece in pieces],
+        "runs": [one["seconds"] for one in runs],
         "repeated": seconds / whole["seconds"] - 1,
-        "is_same": pieces[-1]["digest"] == whole["digest"],
+        "is_same": runs[-1]["digest"] == whole["digest"],
     }
 
 
