@@ -2,8 +2,8 @@
 
     python benchmarks/many_rows.py fit --rows 10000000 --folder DIR
 
-writes the rows to DIR (2 GB for ten million), fits `CCDR(10)` and then `FewLabelClassifier()` on the
-same graph in a process of its own, prints its log, and adds the figures to
+writes the rows to DIR (2 GB for ten million), fits `CCDR(10)` and then `FewLabelClassifier()` on
+the same graph in a process of its own, prints its log, and adds the figures to
 `benchmarks/results/many_rows.jsonl`. Other tasks: `wide` (384 columns in float16), `types` (float32
 against float64) and `clusters` (clean clusters against none).
 """
