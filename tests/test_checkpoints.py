@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -273,6 +274,17 @@ def test_damaged_files_are_not_used(damage, n_saves, data, uninterrupted, often,
         if "part" not in path.name or path.stat().st_size > 2000:
             damage(path)
     assert_same(embed(*data, tmp_path), uninterrupted["chebyshev"])
+
+
+def test_two_runs_at_once_share_a_folder(data, uninterrupted, often, tmp_path):
+    with ThreadPoolExecutor(2) as pool:
+        runs = [pool.submit(embed, *data, tmp_path) for _ in range(2)]
+    for run in runs:
+        assert_same(run.result(), uninterrupted["chebyshev"])
+    with counted() as counts:
+        assert_same(embed(*data, tmp_path), uninterrupted["chebyshev"])
+    assert not counts
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_files_that_a_kill_left_behind_are_removed_and_others_kept(tmp_path):
