@@ -18,6 +18,7 @@ __all__ = [
     "InputError",
     "ModelFileError",
     "ModelVersionWarning",
+    "NotEnoughMemoryError",
     "UnreachedPointsWarning",
 ]
 
@@ -38,6 +39,10 @@ class GraphMismatchError(InputError):
 
 class ModelFileError(InputError):
     """Not a labelfold model file, or truncated, modified or too new."""
+
+
+class NotEnoughMemoryError(InputError, MemoryError):
+    """A fit needs more memory than is free; nothing was computed yet."""
 
 
 class ModelVersionWarning(UserWarning):

@@ -22,6 +22,7 @@ from labelfold.classify.row_kernels import (
     MOST_FEATURES,
     NewRows,
     RowKernels,
+    memory_of_kernels,
 )
 from labelfold.classify.settling import settle
 from labelfold.evidence import (
@@ -43,6 +44,7 @@ from labelfold.labels.transduction import (
     transduce,
     warn_of_unreached,
 )
+from labelfold.memory import require_memory
 from labelfold.methods import Declaration, declare, stored
 from labelfold.progress import Progress, show_progress
 from labelfold.solvers.certificates import EigenCertificate
@@ -263,6 +265,7 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
         X = self._check_rows(X, reset=True)
         labels = PartialLabels.some_from_y(y, n_samples=X.shape[0])
         self._check_parameters()
+        self._require_memory(X, graph, labels.n_classes)
         with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
             self._kernels = self._make_kernels(X, graph)
             self._fit_labels(labels, audit, progress)
@@ -284,6 +287,7 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
         """
         X = clone(self)._check_rows(X, reset=True)
         self._check_parameters()
+        self._require_memory(X, None)
         with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
             return self._make_kernels(X).graph("shared", progress)
 
@@ -354,6 +358,12 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
             for fold, y in enumerate(ys):
                 fitted = copy(first).set_params(**model.get_params(deep=False))
                 yield number, fold, fitted.refit(y) if number or fold else fitted
+
+    def _require_memory(self, X: Any, graph: NeighborGraph | None, n_classes: int = 0) -> None:
+        """Raise NotEnoughMemoryError unless kernels and scores fit in free memory."""
+        memory = memory_of_kernels(X, self._choose_metric(X), self.candidates, graph)
+        memory.add_scores(n_classes)
+        require_memory(memory.peak, verbose=self.verbose)
 
     def _check_parameters(self) -> None:
         check_choice("metric", self.metric, METRICS)

@@ -35,6 +35,7 @@ from labelfold.labels.transduction import (
     transduce,
     warn_of_unreached,
 )
+from labelfold.memory import require_memory
 from labelfold.methods import Declaration, PublishedMixin, declare, stored
 from labelfold.progress import Progress, show_progress
 from labelfold.solvers.certificates import EigenCertificate
@@ -339,6 +340,9 @@ class LaplacianClassifier(PublishedMixin, ScoreClassifierMixin, GraphEstimator):
         X = check_rows(self, X, reset=True)
         labels = PartialLabels.some_from_y(y, n_samples=X.shape[0])
         self._check_parameters()
+        if basis is None:
+            n_vectors = largest_number(self.n_eigenvectors, self.penalty, labels)
+            self._require_memory(X, graph, n_vectors, labels.n_classes)
         with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
             if basis is not None:
                 basis.check_matches(graph, self.normalization)
@@ -381,6 +385,7 @@ class LaplacianClassifier(PublishedMixin, ScoreClassifierMixin, GraphEstimator):
         self._check_parameters()
         check_integer("n_eigenvectors", n_eigenvectors, least=1, hint=", the constant included")
         X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+        self._require_memory(X, graph, n_eigenvectors)
         with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
             graph = self._make_graph(X, graph, progress)
             return self._compute_basis(graph, n_eigenvectors, progress)
@@ -445,6 +450,15 @@ class LaplacianClassifier(PublishedMixin, ScoreClassifierMixin, GraphEstimator):
         power, hint = self.penalty_power, ": 1 for the roughness of LAPCLASS section 4, 2 stiffer"
         check_real("penalty_power", power, above=0, at_most=LARGEST_POWER, hint=hint)
         check_real("tol", self.tol, above=0, below=1, hint=", such as 1e-4")
+
+    def _require_memory(
+        self, X: Any, graph: NeighborGraph | None, n_vectors: int, n_classes: int = 0
+    ) -> None:
+        """Raise NotEnoughMemoryError unless graph, vectors and scores fit in free memory."""
+        memory = self._graph_memory(X, graph)
+        memory.add_eigenvectors(self._expected_neighbors(X), min(n_vectors, X.shape[0]))
+        memory.add_scores(n_classes)
+        require_memory(memory.peak, verbose=self.verbose)
 
     def _compute_basis(
         self, graph: NeighborGraph, n_eigenvectors: int, progress: Progress

@@ -20,6 +20,7 @@ searched is held, in float32, and the others are computed a block of rows at a t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,7 +36,8 @@ from sklearn.preprocessing import Normalizer, StandardScaler
 
 from labelfold.checks import row_blocks
 from labelfold.classify.laplacian_scores import LaplacianColumns
-from labelfold.exceptions import FewNeighborsWarning, GraphMismatchError, warn_user
+from labelfold.exceptions import FewNeighborsWarning, warn_user
+from labelfold.fit_memory import FitMemory
 from labelfold.graph import GraphRecipe, NeighborGraph
 from labelfold.graph.adjacency import keep_nearest
 from labelfold.graph.neighbor_graph import build_graph, graph_of_lists
@@ -45,7 +47,15 @@ from labelfold.progress import Progress
 from labelfold.solvers.certificates import EigenCertificate
 from labelfold.spectral.laplacian_basis import LaplacianBasis
 
-__all__ = ["FEATURE_KERNELS", "GRAPH_KERNELS", "KERNELS", "Columns", "NewRows", "RowKernels"]
+__all__ = [
+    "FEATURE_KERNELS",
+    "GRAPH_KERNELS",
+    "KERNELS",
+    "Columns",
+    "NewRows",
+    "RowKernels",
+    "memory_of_kernels",
+]
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.intp]
@@ -246,18 +256,23 @@ class MappedRows:
     def __getitem__(self, selection: Any) -> NDArray[Any]:
         at, columns = selection if isinstance(selection, tuple) else (selection, slice(None))
         numbers = np.arange(len(self))[at]
-        width = len(range(self._n_features)[columns])
+        width = np.arange(self._n_features)[columns].size
         features = np.empty((len(numbers), width), dtype=self._dtype)
         for block in row_blocks(len(numbers), self._rows.shape[1]):
             features[block] = self._view(self._rows[numbers[block]])[:, columns]
         return features
 
 
+def are_many(X: Any) -> bool:
+    """Return whether rows are so many that their views are fitted to a sample."""
+    return bool(X.shape[0] > MANY_ROWS or X.size > MANY_ENTRIES)
+
+
 def sample_rows(X: Any, seed: int) -> Numbers | slice:
     """Return the rows that views are fitted to: all, or a random sample of many."""
-    n = X.shape[0]
-    if n <= MANY_ROWS and X.size <= MANY_ENTRIES:
+    if not are_many(X):
         return slice(None)
+    n = X.shape[0]
     size = min(n, max(SAMPLE_SIZE, SAMPLE_ENTRIES * n // max(1, X.size)))
     return np.sort(np.random.default_rng(seed).choice(n, size, replace=False))
 
@@ -287,6 +302,44 @@ def fit_views(X: Any, metric: str, seed: int) -> dict[str, View]:
         standardized = View.fit(X, StandardScaler(), *reduce)
     components = View.fit(searched, PCA(random_state=seed), of_rows=True)
     return {"rows": rows, "components": components, "standardized": standardized}
+
+
+def default_names(n_rows: int) -> tuple[str, ...]:
+    """Return the names of the kernels that take part if none are named."""
+    left_out = set(GRAPH_KERNELS) - {ONE_GRAPH} if n_rows > MANY_ROWS else set()
+    return tuple(name for name in KERNELS if name not in left_out)
+
+
+def memory_of_kernels(
+    X: Any, metric: str, names: Sequence[str] | None, graph: NeighborGraph | None
+) -> FitMemory:
+    """Return how much memory views, graphs and eigenvectors of these rows take."""
+    memory, d = FitMemory(X.shape[0]), min(X.shape[1], MOST_FEATURES)
+    value = X.dtype.itemsize
+    if metric == "precomputed":
+        d = 0
+    elif are_many(X):
+        projected = X.shape[1] > d or metric == "cosine"
+        value = 4 if projected else value
+        memory.add(kept=4.0 * d * projected, buffers=16.0 * SAMPLE_ENTRIES)
+    else:  # rows and three views in float64, two if the first is the rows themselves
+        own = 0 if value == 8 or sp.issparse(X) else 8 * X.shape[1]
+        value = 8
+        memory.add(kept=own + 16 * d + 8 * d * (X.shape[1] > d), during=8 * d)
+    shared = GRAPH_KERNELS["shared"].n_neighbors
+    if graph is None:
+        memory.add_search(value * d, d, shared + MOST_TIES)
+    memory.add_edges(shared)
+    for name, kernel in GRAPH_KERNELS.items():
+        if name not in (default_names(X.shape[0]) if names is None else names):
+            continue
+        if kernel.n_components is not None:
+            memory.add_search(8 * kernel.n_components, kernel.n_components, kernel.n_neighbors)
+        if name != "shared":
+            memory.add_edges(kernel.n_neighbors)
+        memory.add_eigenvectors(kernel.n_neighbors, N_EIGENVECTORS)
+    memory.add(buffers=16.0 * ENTRIES_AT_ONCE)
+    return memory
 
 
 @stored
@@ -399,10 +452,8 @@ class RowKernels:
     @property
     def default_names(self) -> tuple[str, ...]:
         """Names of the kernels that take part if none are named."""
-        if self.n_rows <= MANY_ROWS:
-            return self.names
-        left_out = set(GRAPH_KERNELS) - {ONE_GRAPH}
-        return tuple(name for name in self.names if name not in left_out)
+        by_size = default_names(self.n_rows)
+        return tuple(name for name in self.names if name in by_size)
 
     def view(self, name: str) -> Any:
         """Return a view of the training rows."""
