@@ -577,13 +577,16 @@ def _weigh_edges(
     """Return the weight of every edge; a callable sees all edges together."""
     if callable(weights):
         pair_scale = _pair_scale(scale, row_numbers(distances), distances.indices)
-        return edge_weights(distances.data, pair_scale, weights)
-    values = np.empty(distances.nnz)
+        lengths = distances.data.astype(np.float64, copy=False)
+        return edge_weights(lengths, pair_scale, weights)
+    values = np.empty(distances.nnz, dtype=distances.dtype)
+    least = np.finfo(values.dtype).tiny  # a weight of 0 would be no edge
     for rows, entries in row_ranges(distances):
         counts = np.diff(distances.indptr[rows.start : rows.stop + 1])
         ends = np.repeat(np.arange(rows.start, rows.stop), counts), distances.indices[entries]
-        pair_scale = _pair_scale(scale, *ends)
-        values[entries] = edge_weights(distances.data[entries], pair_scale, weights)
+        lengths = distances.data[entries].astype(np.float64, copy=False)
+        found = edge_weights(lengths, _pair_scale(scale, *ends), weights)
+        values[entries] = np.maximum(found, least)
     return values
 
 
@@ -591,14 +594,14 @@ def _pair_scale(scale: Scale, rows: NDArray[np.intp], columns: NDArray[Any]) -> 
     """Return the scale of edges: one for all, or the geometric mean of the ends' scales."""
     if np.ndim(scale) == 0:
         return scale
-    roots = np.sqrt(np.asarray(scale))  # a product of scales might overflow
-    return np.asarray(roots[rows] * roots[columns])
+    scale = np.asarray(scale)
+    return np.asarray(np.sqrt(scale[rows]) * np.sqrt(scale[columns]))  # a product might overflow
 
 
 def _closed(lists: sp.csr_array) -> sp.csr_array:
-    """Return neighbor lists with the point itself on each."""
-    every = np.arange(lists.shape[0])
-    return add_edges(lists, every, every, np.zeros(len(every)))
+    """Return which points are on neighbor lists, with the point itself on each."""
+    ones = with_values(lists, np.ones(lists.nnz, dtype=np.int8))
+    return sp.csr_array(ones + sp.eye_array(lists.shape[0], dtype=np.int8, format="csr"))
 
 
 def _scale_to_new(

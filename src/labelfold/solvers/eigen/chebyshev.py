@@ -201,8 +201,8 @@ class _SubspaceIteration:
         """Return Ritz values in descending order, and overwrite the block with Ritz vectors."""
         X = self._orthonormal(X)
         H = np.empty((X.shape[1], X.shape[1]))
-        for first in range(0, X.shape[1], COLUMNS):
-            columns = slice(first, first + COLUMNS)
+        for first in range(0, X.shape[1], self._operator.panel):
+            columns = slice(first, first + self._operator.panel)
             H[:, columns] = inner_products(X, self._operator(X[:, columns]), self._n_threads)
         values, rotation = eigh((H + H.T) / 2, driver="evd")
         return values[::-1], rotate(X, rotation[:, ::-1], self._n_threads)

@@ -42,12 +42,12 @@ Array = NDArray[np.float64]
 EIGEN_SOLVERS = ("auto", "dense", "arpack", "chebyshev")
 DENSE_SIZE = 1000  # nodes up to which LAPACK is as fast as ARPACK
 MANY_PAIRS = 7500  # pairs times sqrt(nodes) from which subspace iteration is faster than ARPACK
+THREADED_SIZE = 100_000  # nodes from which products of ARPACK go through the compiled kernel
 FEW_PAIRS = 40  # above, ARPACK can stall for long on clustered spectra
 CROWDED = 5.0  # largest degree over the mean from which ARPACK stalls without normalization
 TOLERANCE = 1e-8  # of the residuals
 SAME_EIGENVALUE = 1e-13  # difference below which the basis of the common eigenspace is arbitrary
 SMALL_BLOCK = 1_000_000  # entries up to which threads cost more than they save
-PANEL = 256  # columns whose signs are set at a time
 # Of a refinement: growth of the least wanted vector in one filter; steps of one filter (with 20,
 # Ritz vectors in between would serve better); residual above which a subspace says little.
 REFINING_GROWTH, STEPS_AT_ONCE, ROUGH = 10.0, 10, 0.2
@@ -192,12 +192,10 @@ def fix_bases_and_signs(mu: Array, U: Array) -> None:
             reference = np.random.default_rng(1).standard_normal((len(U), len(group)))
             rotation, _ = np.linalg.qr(U[:, group].T @ reference)
             U[:, group] = U[:, group] @ rotation
-    for first in range(0, len(mu), PANEL):
-        panel = U[:, first : first + PANEL]
-        magnitude = np.abs(panel)
+    for column in U.T:
+        magnitude = np.abs(column)
         # The first entry that is the largest, up to rounding, is made positive.
-        leading = np.argmax(magnitude >= (1 - 1e-6) * magnitude.max(axis=0), axis=0)
-        panel *= np.sign(panel[leading, np.arange(panel.shape[1])])
+        column *= np.sign(column[np.argmax(magnitude >= (1 - 1e-6) * magnitude.max())])
 
 
 def _solve(
@@ -216,6 +214,8 @@ def _solve(
     elif chosen == "dense":
         solved = _solve_dense(operator, null, n_pairs)
     elif chosen == "arpack":
+        if operator.size >= THREADED_SIZE:
+            operator.compile(thread_limit())
         solved = lanczos.top_eigenpairs(operator, n_pairs, known=null, tol=tol, progress=progress)
         if solved is not None and np.any(
             measure_residuals(operator, *solved) > pair_tolerances(solved[0], tol)
