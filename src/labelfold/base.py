@@ -82,7 +82,7 @@ class GraphEstimator(BaseEstimator):
         memory, n_neighbors = FitMemory(X.shape[0]), self._expected_neighbors(X)
         if graph is None:
             is_sparse = sp.issparse(X)
-            n_bytes = X.data.nbytes if is_sparse else X.nbytes  # type: ignore[attr-defined]
+            n_bytes = X.data.nbytes if is_sparse else X.nbytes
             n_listed = 0 if is_sparse else X.shape[1]  # inverted lists are of dense rows
             memory.add_search(n_bytes / X.shape[0], n_listed, n_neighbors)
             memory.add_edges(n_neighbors)

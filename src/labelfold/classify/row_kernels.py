@@ -165,7 +165,8 @@ class FeatureColumns:
 
     def _combine(self, features: Array, coefficients: Array) -> Array:
         combined = np.empty((len(features), coefficients.shape[1]))
-        step = max(1, ENTRIES_AT_ONCE // len(coefficients))
+        widest = max(len(coefficients), features[:1].shape[1])
+        step = max(1, ENTRIES_AT_ONCE // widest)
         for start in range(0, len(features), step):
             part = slice(start, start + step)
             combined[part] = self._values(features[part]) @ coefficients
@@ -243,11 +244,12 @@ class Views:
     searches_given: bool = False
 
 
+@stored
 class MappedRows:
-    """Features of rows that are computed for a selection of rows when it is asked for."""
+    """Features of rows, computed for a selection of rows and columns when it is asked for."""
 
-    def __init__(self, view: View, rows: Any, dtype: Any = np.float64) -> None:
-        self._view, self._rows, self._dtype = view, rows, dtype
+    def __init__(self, view: View, rows: Any, *, is_single: bool = False) -> None:
+        self._view, self._rows, self._is_single = view, rows, is_single
         self._n_features = view(rows[:1]).shape[1]
 
     def __len__(self) -> int:
@@ -257,7 +259,8 @@ class MappedRows:
         at, columns = selection if isinstance(selection, tuple) else (selection, slice(None))
         numbers = np.arange(len(self))[at]
         width = np.arange(self._n_features)[columns].size
-        features = np.empty((len(numbers), width), dtype=self._dtype)
+        dtype = np.float32 if self._is_single else np.float64
+        features = np.empty((len(numbers), width), dtype=dtype)
         for block in row_blocks(len(numbers), self._rows.shape[1]):
             features[block] = self._view(self._rows[numbers[block]])[:, columns]
         return features
@@ -372,7 +375,7 @@ class NewRows:
             return view(rows)
         if name != "rows":
             return MappedRows(view, rows)
-        return rows if view.is_identity else MappedRows(view, rows, np.float32)[:]
+        return rows if view.is_identity else MappedRows(view, rows, is_single=True)[:]
 
     def searched(self, kernel: GraphKernel) -> Any:
         """Return the features in which the graph of a kernel has its neighbors."""
