@@ -8,6 +8,7 @@ from typing import Any
 
 __all__ = [
     "ApproximateSearchWarning",
+    "CheckpointWarning",
     "DisconnectedGraphWarning",
     "FewEigenvectorsWarning",
     "FewLabelsWarning",
@@ -71,6 +72,10 @@ class UnreachedPointsWarning(UserWarning):
 
 class ApproximateSearchWarning(UserWarning):
     """The approximate neighbor search was not used as asked; the message says why."""
+
+
+class CheckpointWarning(UserWarning):
+    """Checkpoints could not be saved any more; the fit goes on without them."""
 
 
 class HubnessWarning(UserWarning):

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.stats import skew
 
+from labelfold.checkpoint_folder import once, task
 from labelfold.checks import check_graph_rows, check_integer, check_real, seed_from
 from labelfold.exceptions import FewNeighborsWarning, GraphMismatchError, InputError, warn_user
 from labelfold.graph.adjacency import (
@@ -515,16 +516,21 @@ def build_graph(
     edge_weights(np.ones(1), 1.0, recipe.weights)  # raises for a wrong name before the search
     n_searched = min(n_neighbors + recipe.most_ties, X.shape[0] - 1)
     progress("neighbors", 0, 1)
-    index = make_index(
-        X,
-        recipe.metric,
-        n_neighbors=n_searched,
-        neighbor_search=neighbor_search if recipe.radius is None else "exact",
-        seed=seed_from(random_state),
-        n_jobs=n_jobs,
-    )
     radius = recipe.radius
-    lists = index.neighbors(n_searched) if radius is None else index.within(radius)
+    search = neighbor_search if radius is None else "exact"
+    seed = seed_from(random_state)
+    determinants = (X, recipe.metric, radius, n_searched, search, seed)
+    # Twice the lists: in blocks, and together.
+    with task("graph", *determinants, n_bytes=32 * X.shape[0] * n_searched):
+        index = make_index(
+            X,
+            recipe.metric,
+            n_neighbors=n_searched,
+            neighbor_search=search,
+            seed=seed,
+            n_jobs=n_jobs,
+        )
+        lists = _search(index, n_searched, radius)
     if recipe.most_ties:
         lists = keep_nearest(lists, n_neighbors, ties=True)
     progress("neighbors", 1, 1, note=index.report.backend)
@@ -532,6 +538,16 @@ def build_graph(
     if recipe.radius is None:
         warn_of_hub(graph.occurrences, n_neighbors, recipe.metric)
     return graph
+
+
+def _search(index: NeighborIndex, n_neighbors: int, radius: float | None) -> sp.csr_array:
+    """Return the neighbor list of every row: so many, or all within the radius."""
+
+    def search() -> tuple[NDArray[Any], ...]:
+        lists = index.neighbors(n_neighbors) if radius is None else index.within(radius)
+        return lists.data, lists.indices, lists.indptr
+
+    return sp.csr_array(once("lists", search), shape=(index.n_points, index.n_points))
 
 
 def graph_of_lists(

@@ -130,7 +130,7 @@ class PreparedRows:
 
     def __init__(self, X: NDArray[Any], space: PointSpace) -> None:
         self._X, self._is_cosine = X, space.metric == "cosine"
-        self.shape, self.size = X.shape, X.size
+        self.shape = X.shape
         space.check(X)
 
     def __getitem__(self, selection: Any) -> NDArray[np.float64]:

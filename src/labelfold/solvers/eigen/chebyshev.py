@@ -13,17 +13,24 @@ work in float32, since they only improve the block, whose accuracy is measured i
 Results have the same bits for any number of threads. BLAS in several threads splits sums by their
 number; here tall blocks are cut into parts by their shapes alone, each part is computed by BLAS in
 one thread, and the threads are ours.
+
+A run that was stopped goes on from its last checkpoint, which is saved before some panel of columns
+is filtered or after the last one: the block as it is there, what is locked, and the filter.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky, eigh, eigh_tridiagonal, solve_triangular
 
+from labelfold.checkpoint_folder import load_state, once, save_state
 from labelfold.progress import Progress, report_nothing
 from labelfold.solvers.certificates import pair_tolerances
 from labelfold.solvers.eigen.operator import (
@@ -114,27 +121,31 @@ class _SubspaceIteration:
         self._rng = np.random.default_rng(1)
         if operator.size * (n_pairs + SPARE) >= COMPILE_ENTRIES:
             operator.compile(n_threads)
-        self._density = _estimate_density(operator, known, self._n_values, n_threads)
+        self._density = self._find_density()
         self._floor = max(self._density.floor, -1.0)
         self._n_block = self._choose_block()
+        self._n_opening, self._n_filters, self._shortfall = 0, 0, np.inf
 
     def run(self) -> tuple[Array, Array]:
-        X = self._opening_block()
-        before = np.inf
-        for step in range(MAX_FILTERS + 1):
+        state = load_state()
+        X = self._random_block() if state is None else self._resume(state)
+        if self._n_filters == 0:
+            X = self._open(X)
+        while True:
             mu, X = self._to_ritz_vectors(X)
             wanted = mu[: self._n_wanted]
             residuals = measure_residuals(self._operator, wanted, X)
             shortfalls = residuals / pair_tolerances(wanted, self._tol)  # converged up to 1
             worst = float(shortfalls.max())
             self._report(shortfalls)
-            if worst <= 1 or step == MAX_FILTERS:
+            if worst <= 1 or self._n_filters == MAX_FILTERS:
                 break
-            if worst > STALLED * before:
+            if worst > STALLED * self._shortfall:
                 self._step_back(wanted[-1])
-            before = worst
+            self._shortfall = worst
             n_converged = int(np.argmax(shortfalls > LOCK))
             X = self._lock(mu, X, n_converged)
+            self._n_filters += 1
             self._filter(mu[n_converged:], X, worst)
         self._lock(mu, X, self._n_wanted)
         order = np.argsort(-self._mu, kind="stable")  # a late one may precede some locked earlier
@@ -177,12 +188,24 @@ class _SubspaceIteration:
         note = f"residual {self._tol * shortfalls.max():.1e}"
         self._progress("eigenpairs", n_converged, self._n_pairs, note=note)
 
-    def _opening_block(self) -> Array:
-        """Return a block rich in the wanted vectors."""
+    def _find_density(self) -> _Density:
         operator = self._operator
-        dtype: Any = np.dtype(np.float32 if operator.is_compiled else np.float64)
-        X = self._rng.standard_normal((operator.size, self._n_block), dtype=dtype)
-        n_filters = N_OPENING if operator.is_compiled else 1
+
+        def estimate() -> tuple[Array, ...]:
+            found = _estimate_density(operator, self._known, self._n_values, self._n_threads)
+            return found.nodes, found.counts, np.array([found.floor, operator.n_products])
+
+        nodes, counts, (floor, n_products) = once("density", estimate, passing=True)
+        operator.n_products = int(n_products)
+        return _Density(nodes, counts, float(floor))
+
+    def _random_block(self) -> Block:
+        dtype: Any = np.dtype(np.float32 if self._operator.is_compiled else np.float64)
+        return self._rng.standard_normal((self._operator.size, self._n_block), dtype=dtype)
+
+    def _open(self, X: Block) -> Array:
+        """Overwrite a random block with one that is rich in the wanted vectors."""
+        n_filters = N_OPENING if self._operator.is_compiled else 1
         if self._n_block == self._n_values:
             n_filters = 0  # the block is the whole space
         bound = self._density.value_at(self._n_block)
@@ -190,10 +213,11 @@ class _SubspaceIteration:
             bound, floor=self._floor, top=1.0, growth=OPENING_GROWTH
         )
         remove(X, self._known, self._n_threads)
-        for step in range(n_filters):
-            if step > 0:
+        while self._n_opening < n_filters:
+            if self._n_opening > 0:
                 X = orthonormalize(X, self._n_threads, accurate=False)
-            operator.filter(chebyshev, X, dtype)
+            self._n_opening += 1
+            self._apply(chebyshev, X, X.dtype)
             remove(X, self._known, self._n_threads)
         return X.astype(np.float64)
 
@@ -257,7 +281,45 @@ class _SubspaceIteration:
             for top, growth in goals
         ]
         chebyshev = min(filters, key=lambda f: f.degree)
-        self._operator.filter(chebyshev, X, dtype)
+        self._apply(chebyshev, X, dtype)
+
+    def _apply(
+        self, chebyshev: ChebyshevFilter, X: Block, dtype: np.dtype[Any], n_done: int = 0
+    ) -> None:
+        """Overwrite the block with the filter's product, but for the columns that have it."""
+
+        def state(n_done: int) -> dict[str, Any]:
+            return {
+                "block": X,
+                "vectors": self._U[:, : self._n_locked],
+                "values": self._mu[: self._n_locked],
+                "filter": [chebyshev.floor, chebyshev.bound, chebyshev.degree],
+                "is_single": dtype == np.float32,
+                "n_done": n_done,
+                "n_steps": [self._n_opening, self._n_filters, self._operator.n_products],
+                "shortfall": [self._shortfall, self._setback],
+                "random": json.dumps(self._rng.bit_generator.state),
+            }
+
+        panel = self._operator.panel
+        for first in range(n_done, X.shape[1], panel):
+            save_state(partial(state, first))
+            self._operator.filter(chebyshev, X[:, first : first + panel], dtype)
+        save_state(partial(state, X.shape[1]))
+
+    def _resume(self, state: Mapping[str, NDArray[Any]]) -> Block:
+        """Go back to a state that was saved, and return its block with the filter applied."""
+        X, vectors = state["block"], state["vectors"]
+        self._n_locked = vectors.shape[1]
+        self._U[:, : self._n_locked], self._mu[: self._n_locked] = vectors, state["values"]
+        self._n_opening, self._n_filters, self._operator.n_products = state["n_steps"].tolist()
+        self._shortfall, self._setback = state["shortfall"].tolist()
+        self._rng.bit_generator.state = json.loads(str(state["random"]))
+        floor, bound, degree = state["filter"].tolist()
+        dtype: np.dtype[Any] = np.dtype(np.float32 if state["is_single"] else np.float64)
+        n_done = int(state["n_done"])
+        self._apply(ChebyshevFilter(floor, bound, int(degree)), X, dtype, n_done)
+        return X
 
 
 @dataclass(frozen=True, eq=False)

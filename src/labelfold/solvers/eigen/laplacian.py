@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
+from labelfold.checkpoint_folder import once, task
 from labelfold.checks import check_choice
 from labelfold.exceptions import InputError
 from labelfold.progress import Progress, report_nothing
@@ -207,6 +208,31 @@ def _solve(
     progress: Progress,
 ) -> Eigenpairs:
     """Return the eigenpairs orthogonal to the known null vectors."""
+    with task("eigenpairs", *operator.determinants, null, n_pairs, solver, tol):
+        mu, U, chosen, n_products = once(
+            "pairs", lambda: _compute(operator, null, n_pairs, solver, tol, progress)
+        )
+    overlaps = _gram(U) - np.eye(len(mu)), null.T @ U
+    certificate = EigenCertificate(
+        solver=str(chosen),
+        residuals=measure_residuals(operator, mu, U),
+        tolerances=pair_tolerances(mu, tol),
+        orthogonality=max(float(np.max(np.abs(part), initial=0)) for part in overlaps),
+        n_products=int(n_products),
+    )
+    warn_unless_ok(certificate)
+    return Eigenpairs(operator.eigenvalues(mu), operator.eigenvectors(mu, U), certificate)
+
+
+def _compute(
+    operator: LaplacianOperator,
+    null: Any,
+    n_pairs: int,
+    solver: str,
+    tol: float,
+    progress: Progress,
+) -> tuple[NDArray[Any], ...]:
+    """Return values and vectors of the operator, the solver, and the number of products."""
     chosen = _choose(solver, operator.size, n_pairs, operator.crowding)
     solved: tuple[Array, Array] | None = None
     if n_pairs == 0:
@@ -226,17 +252,7 @@ def _solve(
         solved = chebyshev.top_eigenpairs(operator, n_pairs, known=null, tol=tol, progress=progress)
     mu, U = solved
     fix_bases_and_signs(mu, U)
-    n_products = operator.n_products
-    overlaps = _gram(U) - np.eye(len(mu)), null.T @ U
-    certificate = EigenCertificate(
-        solver=chosen,
-        residuals=measure_residuals(operator, mu, U),
-        tolerances=pair_tolerances(mu, tol),
-        orthogonality=max(float(np.max(np.abs(part), initial=0)) for part in overlaps),
-        n_products=n_products,
-    )
-    warn_unless_ok(certificate)
-    return Eigenpairs(operator.eigenvalues(mu), operator.eigenvectors(mu, U), certificate)
+    return mu, U, np.array(chosen), np.array(operator.n_products)
 
 
 def _choose(solver: str, n: int, n_wanted: int, crowding: float) -> str:

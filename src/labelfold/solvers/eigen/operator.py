@@ -140,6 +140,12 @@ class LaplacianOperator:
         return self._adjacency.size
 
     @property
+    def determinants(self) -> tuple[Any, ...]:
+        """What products follow from, for a checkpoint; a function if it is not in memory."""
+        adjacency = self._adjacency
+        return getattr(adjacency, "matrix", adjacency.product), self._by_degree
+
+    @property
     def panel(self) -> int:
         """Number of columns to work on at a time: few if vectors are long, to bound memory."""
         return int(np.clip(PANEL_ENTRIES // max(1, self.size), 8, PANEL))
