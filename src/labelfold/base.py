@@ -158,7 +158,7 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
         X = self._check_rows(X, reset=True)
         labels = self._check_labels(y, X.shape[0])
         self._check_parameters(labels)
-        require_memory(self._memory(X, labels, graph).peak, verbose=self.verbose)
+        require_memory(self._memory(X, labels, graph).needed, verbose=self.verbose)
         with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
             graph = self._make_graph(X, graph, progress)
             graph = self._bridge(graph, self._groups(labels))

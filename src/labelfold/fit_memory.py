@@ -16,6 +16,7 @@ __all__ = ["FitMemory"]
 LARGEST_COPY = 2**28  # bytes of rows that an index copies
 EDGES_PER_NEIGHBOR = 1.5  # entries of the symmetric matrix per neighbor: between 1 and 2
 BUFFERS = 6e7  # blocks of rows or edges, whatever the number of rows
+HELD_BACK = 0.15  # share of the peak that an allocator keeps of what was freed before
 
 
 class FitMemory:
@@ -39,13 +40,18 @@ class FitMemory:
     >>> memory = FitMemory(n_rows=10)
     >>> memory.add(kept=10, during=5)
     >>> memory.add(kept=2, during=1)
-    >>> memory.kept, memory.peak
-    (120.0, 150.0)
+    >>> memory.kept, memory.peak, round(memory.needed, 1)
+    (120.0, 150.0, 172.5)
     """
 
     def __init__(self, n_rows: int) -> None:
         self.n_rows = n_rows
         self.kept = self.peak = 0.0
+
+    @property
+    def needed(self) -> float:
+        """The peak, and what the allocator holds back."""
+        return (1 + HELD_BACK) * self.peak
 
     def add(self, *, kept: float = 0, during: float = 0, buffers: float = 0) -> None:
         """Add a stage, in bytes per row, and bytes whatever their number."""

@@ -201,6 +201,12 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
     beside the rows themselves, measured on 60,000 rows of 100 columns: four graphs, 60
     eigenvectors each, three views of the rows, and work space of a fifth of it.
 
+    Past 200,000 rows or 67 million entries, dense rows stay what they are: float64, float32,
+    float16 or int8, in memory or mapped from a file. Principal components and scales are fitted to
+    a random sample of 17 million entries, and features are computed a block of rows at a time;
+    only the rows that are searched are kept, in float32 if they are reduced. Fewer rows are
+    converted to float64.
+
     Examples
     --------
     >>> import numpy as np
@@ -363,7 +369,7 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
         """Raise NotEnoughMemoryError unless kernels and scores fit in free memory."""
         memory = memory_of_kernels(X, self._choose_metric(X), self.candidates, graph)
         memory.add_scores(n_classes)
-        require_memory(memory.peak, verbose=self.verbose)
+        require_memory(memory.needed, verbose=self.verbose)
 
     def _check_parameters(self) -> None:
         check_choice("metric", self.metric, METRICS)
