@@ -70,8 +70,8 @@ class EigenCertificate:
     def ok(self) -> bool:
         """Whether residuals and orthogonality are within tolerance."""
         # Vectors that need not be accurate may be in float32.
-        least_angle = max(1e-8, 1e-3 * float(np.max(self.tolerances, initial=0)))
-        is_orthogonal = self.orthogonality <= least_angle
+        largest_overlap = max(1e-8, 1e-3 * float(np.max(self.tolerances, initial=0)))
+        is_orthogonal = self.orthogonality <= largest_overlap
         return bool(np.all(self.residuals <= self.tolerances)) and is_orthogonal
 
     def first(self, n_pairs: int) -> EigenCertificate:

@@ -41,8 +41,8 @@ Array = NDArray[np.float64]
 Block = NDArray[Any]  # float32 or float64
 
 NORMALIZATIONS = ("degree", "none")
-# Columns that a polynomial is computed of at a time: fewer if vectors are long, to bound memory, but
-# not so few that reading the matrix takes longer than multiplying.
+# Columns that a polynomial is computed of at a time: fewer if vectors are long, to bound memory,
+# but not so few that reading the matrix takes longer than multiplying.
 PANEL, LEAST_PANEL, PANEL_ENTRIES = 64, 16, 2**24
 LARGEST_DEGREE = 1000  # of a polynomial
 NARROWEST = 1e-3  # least share of the spectrum's width that a filter keeps small
