@@ -19,6 +19,7 @@ __all__ = [
     "InputError",
     "ModelFileError",
     "ModelVersionWarning",
+    "NotEnoughMemoryError",
     "UnreachedPointsWarning",
 ]
 
@@ -39,6 +40,10 @@ class GraphMismatchError(InputError):
 
 class ModelFileError(InputError):
     """Not a labelfold model file, or truncated, modified or too new."""
+
+
+class NotEnoughMemoryError(InputError, MemoryError):
+    """A fit needs more memory than is free; nothing was computed yet."""
 
 
 class ModelVersionWarning(UserWarning):
