@@ -29,10 +29,11 @@ from typing import Any
 import numpy as np
 import psutil
 from measure import THREAD_VARIABLES, environment, write_results
+from numpy.typing import NDArray
 from scaling import rows
 
 RESULTS = Path(__file__).parent / "results" / "checkpoint.json"
-N_FEATURES, N_KILLS, N_LABELS = 50, 10, 1000
+N_FEATURES, N_LABELS = 50, 1000
 
 
 def fit(n: int, n_components: int, folder: str) -> None:
@@ -91,10 +92,10 @@ def size_of(folder: str) -> int:
     return sum(path.stat().st_size for path in Path(folder).iterdir())
 
 
-def kill_each_once(n: int, k: int, whole: dict[str, Any], rng: np.random.Generator) -> Any:
-    """Kill one run after another at a random moment, and start each again."""
+def kill_each_once(n: int, k: int, whole: dict[str, Any], shares: NDArray[np.float64]) -> Any:
+    """Kill one run after another at a moment of its work, and start each again."""
     trials = []
-    for moment in rng.uniform(0, whole["seconds"], N_KILLS):
+    for moment in shares * whole["seconds"]:
         with tempfile.TemporaryDirectory() as folder:
             before = run(n, k, folder, moment)
             n_bytes = size_of(folder)
@@ -115,17 +116,17 @@ def kill_each_once(n: int, k: int, whole: dict[str, Any], rng: np.random.Generat
     return trials
 
 
-def kill_again_and_again(n: int, k: int, whole: dict[str, Any], rng: np.random.Generator) -> Any:
-    """Kill one run at ten random moments of its work."""
-    moments = np.sort(rng.uniform(0, whole["seconds"], N_KILLS))
+def kill_again_and_again(n: int, k: int, whole: dict[str, Any], shares: NDArray[np.float64]) -> Any:
+    """Kill one run at all these moments of its work."""
+    moments = np.sort(shares) * whole["seconds"]
     with tempfile.TemporaryDirectory() as folder:
-        pieces = [run(n, k, folder, part) for part in np.diff(moments, prepend=0)]
-        pieces.append(run(n, k, folder))
-    seconds = sum(piece["seconds"] for piece in pieces)
+        runs = [run(n, k, folder, part) for part in np.diff(moments, prepend=0)]
+        runs.append(run(n, k, folder))
+    seconds = sum(one["seconds"] for one in runs)
     return {
-        "pieces": [piece["seconds"] for piece in pieces],
+        "runs": [one["seconds"] for one in runs],
         "repeated": seconds / whole["seconds"] - 1,
-        "is_same": pieces[-1]["digest"] == whole["digest"],
+        "is_same": runs[-1]["digest"] == whole["digest"],
     }
 
 
@@ -134,6 +135,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=250_000)
     parser.add_argument("--components", type=int, nargs="+", default=[10, 40])
     parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--kills", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--at-once", action="store_true")
     parser.add_argument("--out", type=Path, default=RESULTS)
@@ -145,7 +147,7 @@ def main() -> None:
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(options.threads)))
     results: dict[str, Any] = {"environment": environment(options.threads), "cases": []}
     for k in options.components:
-        rng = np.random.default_rng(options.seed)
+        shares = np.random.default_rng(options.seed).random(options.kills)
         n = options.rows
         whole = run(n, k, "")
         with tempfile.TemporaryDirectory() as folder:
@@ -160,10 +162,10 @@ def main() -> None:
             "with_folder": saving,
             "rerun": rerun,
             "bytes_at_the_end": n_bytes,
-            "trials": kill_each_once(n, k, whole, rng),
+            "trials": kill_each_once(n, k, whole, shares),
         }
         if options.at_once:
-            case["at_once"] = kill_again_and_again(n, k, whole, rng)
+            case["at_once"] = kill_again_and_again(n, k, whole, shares)
         repeated = [trial["repeated"] for trial in case["trials"]]
         case["mean_repeated"], case["most_repeated"] = float(np.mean(repeated)), max(repeated)
         results["cases"].append(case)

@@ -127,7 +127,11 @@ class GraphColumns:
 
     def combine(self, kernels: RowKernels, coefficients: Array) -> Array:
         """Return combinations of the columns at all rows."""
-        return np.asarray(self.laplacian.basis.vectors @ (coefficients.T / self._roughness).T)
+        vectors, slopes = self.laplacian.basis.vectors, (coefficients.T / self._roughness).T
+        combined = np.empty((len(vectors), slopes.shape[1]))
+        for block in row_blocks(*vectors.shape):
+            combined[block] = vectors[block] @ slopes
+        return combined
 
     def combine_at_new(self, new: NewRows, coefficients: Array) -> Array:
         """Return combinations of the columns at new rows, extended from their neighbors."""

@@ -151,8 +151,7 @@ class InvertedFileIndex(PointIndex):
         200,000 rows of 100 features take 2.7 s instead of 5.3 s on one core. Blocks are small, as
         a run that was stopped repeats the last one.
         """
-        self._filled_lists()
-        order = np.argsort(self._list_of, kind="stable")
+        order = np.argsort(self._filled_lists().list_of, kind="stable")
         indices, distances = self._empty_lists(self.n_points, n_neighbors)
         for block in row_blocks(self.n_points, 4 * self.rows.shape[1]):
             own = order[block]

@@ -216,7 +216,7 @@ def _solve(
     certificate = EigenCertificate(
         solver=str(chosen),
         residuals=measure_residuals(operator, mu, U),
-        tolerances=pair_tolerances(mu, tol),
+        tolerances=pair_tolerances(mu, tol, U.dtype),
         orthogonality=max(float(np.max(np.abs(part), initial=0)) for part in overlaps),
         n_products=int(n_products),
     )
@@ -278,6 +278,7 @@ def _solve_dense(operator: LaplacianOperator, null: Any, n_wanted: int) -> tuple
 
 def _gram(U: Array) -> Array:
     if U.size < SMALL_BLOCK:
+        U = U.astype(np.float64, copy=False)
         return np.asarray(U.T @ U)
     n_threads = thread_limit()
     with limit_threads(1, user_api="blas"):

@@ -41,8 +41,9 @@ Array = NDArray[np.float64]
 Block = NDArray[Any]  # float32 or float64
 
 NORMALIZATIONS = ("degree", "none")
-# Columns that a polynomial is computed of at a time, and the entries of two such panels: 2.5 GB.
-PANEL, PANEL_ENTRIES = 64, 160_000_000
+# Columns that a polynomial is computed of at a time: fewer if vectors are long, to bound memory,
+# but not so few that reading the matrix takes longer than multiplying.
+PANEL, LEAST_PANEL, PANEL_ENTRIES = 64, 16, 2**24
 LARGEST_DEGREE = 1000  # of a polynomial
 NARROWEST = 1e-3  # least share of the spectrum's width that a filter keeps small
 WEAK = 1e-10  # degree, relative to the largest, of a node computed from its neighbors
@@ -147,8 +148,8 @@ class LaplacianOperator:
 
     @property
     def panel(self) -> int:
-        """Number of columns to work on at a time: few if vectors are long, to bound memory."""
-        return int(np.clip(PANEL_ENTRIES // max(1, self.size), 8, PANEL))
+        """Number of columns to work on at a time."""
+        return int(np.clip(PANEL_ENTRIES // max(1, self.size), LEAST_PANEL, PANEL))
 
     @property
     def crowding(self) -> float:
@@ -260,12 +261,17 @@ class LaplacianOperator:
 
 
 def measure_residuals(operator: LaplacianOperator, mu: Array, U: Array) -> Array:
-    """Return ``|B u - mu u|`` for the first vectors of a block, as many as there are values."""
+    """Return ``|B u - mu u|`` for the first vectors of a block, as many as there are values.
+
+    Computed in float64, for vectors in float32 too.
+    """
     residuals = np.empty(len(mu))
-    for first in range(0, len(mu), operator.panel):
-        columns = slice(first, min(first + operator.panel, len(mu)))
-        off = operator(U[:, columns])
-        off -= U[:, columns] * mu[columns]
+    step = operator.panel // 2
+    for first in range(0, len(mu), step):
+        columns = slice(first, min(first + step, len(mu)))
+        vectors = U[:, columns].astype(np.float64, copy=False)
+        off = operator(vectors)
+        off -= vectors * mu[columns]
         residuals[columns] = np.linalg.norm(off, axis=0)
     return residuals
 
