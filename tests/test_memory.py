@@ -127,7 +127,8 @@ def test_formulas_know_the_limits_of_search_edges_and_solver():
     assert fit_memory.LARGEST_COPY == neighbor_index.LARGEST_COPY
     assert fit_memory.LARGEST_LISTS == search.LARGEST_LISTS
     assert fit_memory.NARROW_FROM == adjacency.NARROW_FROM
-    assert (fit_memory.PANEL, fit_memory.PANEL_ENTRIES) == (operator.PANEL, operator.PANEL_ENTRIES)
+    for name in ("PANEL", "LEAST_PANEL", "PANEL_ENTRIES"):
+        assert getattr(fit_memory, name) == getattr(operator, name)
 
 
 def test_little_is_not_looked_up(monkeypatch):

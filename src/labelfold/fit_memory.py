@@ -16,7 +16,7 @@ __all__ = ["FitMemory"]
 LARGEST_COPY = 2**28  # bytes of rows that an index copies
 LARGEST_LISTS = 2**26  # entries of rows whose inverted lists stay after the search
 NARROW_FROM = 200_000  # rows from which lengths and weights of edges are float32
-PANEL, LEAST_PANEL, PANEL_ENTRIES = 64, 8, 160_000_000  # of a polynomial's columns
+PANEL, LEAST_PANEL, PANEL_ENTRIES = 64, 16, 2**24  # of a polynomial's columns
 
 EDGES_PER_NEIGHBOR = 1.5  # entries of the symmetric matrix per neighbor: between 1 and 2
 BUFFERS = 1.2e8  # blocks of rows or edges, which the allocator holds back for the next ones
@@ -80,16 +80,19 @@ class FitMemory:
         edges = EDGES_PER_NEIGHBOR * n_neighbors
         self.add(kept=(2 * self._real + 4) * edges, during=24 * n_neighbors)
 
-    def add_eigenvectors(self, n_neighbors: int, n_vectors: int) -> None:
+    def add_eigenvectors(self, n_neighbors: int, n_vectors: int, *, is_rough: bool = False) -> None:
         """Add a solve: vectors, two copies of the matrix, and the block at work.
 
-        The block has 1.15 columns per vector and 20 more. Its products take two panels of columns,
-        and the density of the spectrum a dozen vectors.
+        The block has 1.15 columns per vector and 20 more, for a while also in float32. Its products
+        take two panels of columns, and the density of the spectrum a dozen vectors. Rough vectors
+        of many rows are float32.
         """
         matrix = (self._real + 4) * EDGES_PER_NEIGHBOR * n_neighbors
         n_columns = 1.15 * n_vectors + 20
         panel = min(n_columns, PANEL, max(LEAST_PANEL, PANEL_ENTRIES // self.n_rows))
-        self.add(kept=8 * n_vectors, during=2 * matrix + 8 * (n_columns + 2 * panel + 12))
+        value = self._real if is_rough else 8
+        block = value * n_columns + max(4 * n_columns, 16 * panel)
+        self.add(kept=value * n_vectors, during=2 * matrix + block + 8 * 12)
 
     def add_descent(self, n_neighbors: int) -> None:
         """Add a layout: forces along edges, their transpose, and repulsion on a grid."""

@@ -345,7 +345,7 @@ def memory_of_kernels(
             memory.add_search(8 * kernel.n_components, kernel.n_components, kernel.n_neighbors)
         if name != "shared":
             memory.add_edges(kernel.n_neighbors)
-        memory.add_eigenvectors(kernel.n_neighbors, N_EIGENVECTORS)
+        memory.add_eigenvectors(kernel.n_neighbors, N_EIGENVECTORS, is_rough=True)
     memory.add(block=16.0 * ENTRIES_AT_ONCE)
     return memory
 
