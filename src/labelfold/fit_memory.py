@@ -72,6 +72,10 @@ class FitMemory:
         else:
             self.add(kept=copy + lists, during=found)
 
+    def add_lists(self, n_neighbors: int) -> None:
+        """Add neighbor lists that a graph keeps for others."""
+        self.add(kept=(self._real + 4) * n_neighbors)
+
     def add_edges(self, n_neighbors: int) -> None:
         """Add edges from neighbor lists: lengths, weights and their places.
 

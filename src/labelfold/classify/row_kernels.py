@@ -337,7 +337,7 @@ def memory_of_kernels(
     if graph is None:
         memory.add_search(value * d, d, shared + MOST_TIES)
     memory.add_edges(shared)
-    memory.add(kept=12.0 * shared)  # the lists, which serve "mutual" too
+    memory.add_lists(shared)  # which serve "mutual" too
     for name, kernel in GRAPH_KERNELS.items():
         if name not in (default_names(X.shape[0]) if names is None else names):
             continue
