@@ -14,7 +14,7 @@ from __future__ import annotations
 __all__ = ["FitMemory"]
 
 LARGEST_COPY = 2**28  # bytes of rows that an index copies
-LARGEST_LISTS = 2**26  # entries of rows whose inverted lists stay after the search
+LARGEST_LISTS = 2**25  # entries of rows whose inverted lists stay after the search
 NARROW_FROM = 200_000  # rows from which lengths and weights of edges are float32
 PANEL, LEAST_PANEL, PANEL_ENTRIES = 64, 16, 2**24  # of a polynomial's columns
 

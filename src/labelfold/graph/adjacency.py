@@ -166,6 +166,8 @@ def keep_nearest(distances: sp.csr_array, n_nearest: int, *, ties: bool = False)
     """
     if not distances.has_sorted_indices:
         distances = distances.sorted_indices()
+    if np.diff(distances.indptr).max(initial=0) <= n_nearest:
+        return distances
     kept = np.zeros(distances.nnz, dtype=bool)
     for rows, entries in row_ranges(distances):
         counts = np.diff(distances.indptr[rows.start : rows.stop + 1])

@@ -233,8 +233,9 @@ class _SubspaceIteration:
         """Return Ritz values in descending order, and overwrite the block with Ritz vectors."""
         X = self._orthonormal(X)
         H = np.empty((X.shape[1], X.shape[1]))
-        for first in range(0, X.shape[1], self._operator.panel):
-            columns = slice(first, first + self._operator.panel)
+        panel = self._operator.panel(X.dtype)
+        for first in range(0, X.shape[1], panel):
+            columns = slice(first, first + panel)
             H[:, columns] = inner_products(X, self._operator(X[:, columns]), self._n_threads)
         values, rotation = eigh((H + H.T) / 2, driver="evd")
         return values[::-1], rotate(X, rotation[:, ::-1], self._n_threads)
@@ -307,7 +308,7 @@ class _SubspaceIteration:
                 "random": json.dumps(self._rng.bit_generator.state),
             }
 
-        panel = self._operator.panel
+        panel = self._operator.panel(dtype)
         for first in range(n_done, X.shape[1], panel):
             save_state(partial(state, first))
             self._operator.filter(chebyshev, X[:, first : first + panel], dtype)
