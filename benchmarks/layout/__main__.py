@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 import warnings
+from copy import copy
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -71,6 +72,13 @@ def draw(name: str, method: str, seed: int | None) -> tuple[Any, float]:
     return Z, time.perf_counter() - begin
 
 
+@cache
+def fitted(name: str) -> GraphLayout:
+    """Return a layout to refit to other labels, which gives what a fit would give."""
+    rows = cached_load(name)
+    return GraphLayout(metric=rows.metric).fit(rows.X, rows.partial(rows.labeled(FIRST_SEED)))
+
+
 def measure_honesty(key: Key) -> dict[str, float]:
     """Measure what labels add to purity: permuted ones, or two true ones per class."""
     rows = cached_load(key["set"])
@@ -79,7 +87,7 @@ def measure_honesty(key: Key) -> dict[str, float]:
     y = rows.partial(labeled)
     if is_permuted:
         y[labeled] = np.random.default_rng(key["seed"]).permutation(y[labeled])
-    layout = GraphLayout(metric=rows.metric).fit(rows.X, y)
+    layout = copy(fitted(rows.name)).refit(y)
     named = layout.classifier_.label_distributions_.argmax(axis=1)
     before, after = layout.base_embedding_, layout.embedding_
     return {
@@ -94,9 +102,10 @@ def measure_steady(key: Key) -> dict[str, float]:
     rows = cached_load(key["set"])
     more = rows.labeled(key["seed"], N_LABELS[rows.name] + 10)
     fewer = np.sort(np.random.default_rng(key["seed"]).permutation(more)[:-10])
-    layout = GraphLayout(metric=rows.metric).fit(rows.X, rows.partial(fewer))
-    before = layout.embedding_
-    moved = moves(before, layout.refit(rows.partial(more)).embedding_)
+    before, after = (
+        copy(fitted(rows.name)).refit(rows.partial(labeled)).embedding_ for labeled in (fewer, more)
+    )
+    moved = moves(before, after)
     return {"median": float(np.median(moved)), "far": float(np.mean(moved > 0.25))}
 
 
