@@ -147,11 +147,28 @@ def fingerprint(name: str, n_jobs: int) -> str:
 
 
 def measure_time(key: Key) -> dict[str, Any]:
-    """Time MNIST's 60,000 rows beside UMAP with labels, both warm, and many synthetic rows."""
-    arguments = {} if key["set"] == "mnist60k" else {"n": int(key["set"])}
-    task = key["method"] if key["set"] == "mnist60k" else "synthetic"
-    return in_child("benchmarks.layout.timing", task, 2, **arguments)
+    """Time a fit in a process of its own, with its memory."""
+    name, method = key["set"], key["method"]
+    if method in ("at once", "sampled"):
+        given: Key = {"name": name, "sampled": method == "sampled"}
+        return in_child("benchmarks.layout.timing", "rows", 2, **given)
+    if name != "mnist60k":
+        return in_child("benchmarks.layout.timing", "groups", 2, n=int(name))
+    return in_child("benchmarks.layout.timing", method, 2)
 
+
+# With labels, MNIST beside UMAP and synthetic groups; without labels, all rows at once or a
+# subsample first, which is how more than 400,000 rows are laid out.
+TIMED = (
+    ("mnist60k", "layout"),
+    ("mnist60k", "umap"),
+    ("mnist60k", "at once"),
+    ("mnist60k", "sampled"),
+    ("250000", "layout"),
+    ("250000", "at once"),
+    ("250000", "sampled"),
+    ("1000000", "sampled"),
+)
 
 PARTS = {
     "quality": measure_quality,
@@ -175,13 +192,10 @@ def list_keys(part: str, sets: list[str], methods: list[str], seeds: range) -> l
     elif part == "threads":
         columns = {"set": sets}
     elif part == "time":
-        columns = {"set": ("mnist60k", "250000", "1000000"), "method": ("layout", "umap")}
-    keys = [
+        return [{"part": part, "set": name, "method": method} for name, method in TIMED]
+    return [
         {"part": part, **dict(zip(columns, one, strict=True))} for one in product(*columns.values())
     ]
-    if part == "time":
-        keys = [key for key in keys if key["set"] == "mnist60k" or key["method"] == "layout"]
-    return keys
 
 
 def done(path: Path) -> list[Key]:
