@@ -46,9 +46,9 @@ def time_umap() -> dict[str, Any]:
 
 
 def time_groups(n: int) -> dict[str, Any]:
-    """Fit groups of rows with 1,000 labels: as many clean clusters as classes, without inner order.
+    """Fit groups of rows with 1,000 labels: as many clean clusters as classes.
 
-    Attraction past 2.5 draws such groups, of 50 dimensions, together to dots.
+    They have no inner order, so that exaggeration draws them together to dots.
     """
     X, groups = make_blobs(
         n, N_FEATURES, centers=N_GROUPS, cluster_std=2.5, random_state=0, center_box=(-5, 5)
