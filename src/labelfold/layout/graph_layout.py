@@ -44,6 +44,9 @@ MOST_DIMENSIONS = 3
 MOST_TOGETHER = 400_000  # points that are laid out at once; of more, first a subsample
 WARM_STEPS = 100  # from a fitted layout, or after a subsample
 LABEL_STEPS = 100  # under the force of labels, and without it for comparison
+# Rows up to which the classifier has one thread, for exactly equal bits; on a busy machine more
+# would mainly wait for each other. Of more rows, its probabilities are rounded to the same.
+IN_ONE_THREAD = 100_000
 LARGEST_MOVE = 0.12  # of the radius, by labels: two sets of labels differ by a quarter at most
 
 
@@ -330,8 +333,11 @@ class GraphLayout(GraphEmbedder):
         if labels.n_classes > 1 and self.label_weight > 0:
             y = labels.classes.astype(object)[labels.codes]
             y[~labels.mask] = None
-            settings = {"neighbor_search": self.neighbor_search, "n_jobs": self.n_jobs}
-            settings["random_state"] = seed_from(self.random_state)
+            settings = {
+                "neighbor_search": self.neighbor_search,
+                "random_state": seed_from(self.random_state),
+                "n_jobs": self.n_jobs if len(labels) > IN_ONE_THREAD else 1,
+            }
             classifier = fit_classifier(X, graph, y, settings)
         self._apply_labels(classifier, progress)
 
