@@ -38,7 +38,7 @@ FAISS_STEP = 4096
 
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
     """Raise InputError unless ``value`` is one of the choices."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise InputError(f"{name}={value!r} is unknown: use one of {tuple(choices)}.")
 
 
@@ -155,7 +155,13 @@ def input_errors() -> Iterator[None]:
     except InputError:
         raise
     except ValueError as error:
-        raise InputError(str(error)) from error
+        message = str(error)
+        if message.startswith("setting an array element"):
+            message = (
+                "Rows of unequal length, or cells that are not numbers: give a table of numbers "
+                "with the same columns in every row."
+            )
+        raise InputError(message) from error
 
 
 def _types(X: Any, keep_type: bool) -> Any:

@@ -7,9 +7,13 @@ from collections.abc import Sequence
 
 from scipy import stats
 
+from labelfold.checks import check_real
+from labelfold.exceptions import InputError
+
 __all__ = ["LEVEL", "student_interval", "wilson_interval"]
 
 LEVEL = 0.8
+LARGEST = 1e150  # whose square is a number
 
 
 def student_interval(values: Sequence[float], level: float = LEVEL) -> tuple[float, float]:
@@ -28,6 +32,10 @@ def student_interval(values: Sequence[float], level: float = LEVEL) -> tuple[flo
         Ends of the interval.
     """
     n = len(values)
+    if n < 2:
+        raise InputError(f"An interval takes two values or more, got {n}.")
+    for value in values:
+        check_real("values", value, at_least=-LARGEST, at_most=LARGEST)
     mean = math.fsum(values) / n
     variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
     half = float(stats.t.ppf((1 + level) / 2, n - 1)) * math.sqrt(variance / n)
@@ -51,6 +59,8 @@ def wilson_interval(share: float, n: float, level: float = LEVEL) -> tuple[float
     low, high : float
         Ends of the interval.
     """
+    check_real("share", share, at_least=0, at_most=1)
+    check_real("n", n, above=0)
     z = float(stats.norm.ppf((1 + level) / 2))
     center = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))

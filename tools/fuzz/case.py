@@ -33,10 +33,15 @@ INTERNAL = re.compile(
             *("has no len", "object is not", "positional argument", "input array", "mismatch in"),
             *("zip\\(\\)", "need at least one array", "setting an array element", "out of memory"),
             *("SVD", "ARPACK", "not positive definite", "too many indices", "iteration over a"),
-            *("cannot convert float", "cannot be interpreted as", "scalar", "buffer", "strides"),
+            *("cannot convert float", "cannot be interpreted as", "buffer", "strides"),
         )
     )
 )
+
+
+# Documented: an infinite penalty leaves class means alone, and a class of a few rows has no
+# dimension, of which a warning tells.
+DOCUMENTED = re.compile(r"\b(penalty_?|class_dimensions_|class_intervals_)$")
 
 
 @dataclass(frozen=True)
@@ -82,7 +87,7 @@ def run(case: Case) -> Outcome:
             place = f"{_short(one.filename)}:{one.lineno}"
             return Outcome("warning", f"RuntimeWarning: {one.message} at {place}")
     for name, value in numbers_in(results):
-        if not np.all(np.isfinite(value)):
+        if not np.all(np.isfinite(value)) and not DOCUMENTED.search(name):
             return Outcome("not finite", f"not finite: {name}")
     return Outcome("answered")
 
@@ -170,4 +175,4 @@ def snippet(case: Case) -> str:
 
 
 def _text(value: Any) -> str:
-    return repr(value).replace("<NA>", "NA").replace("<class 'object'>", "object")
+    return repr(value).replace("<NA>", "NA")

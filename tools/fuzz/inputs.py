@@ -35,9 +35,10 @@ def draw_rows(rng: Rng, most: int) -> Array:
     d = int(draw(rng, [1, 2, 3, 3, 4, 4, 7, 20]))
     X = rng.standard_normal((n, d))
     for _ in range(int(draw(rng, [0, 1, 1, 1, 2]))):
-        X = draw(rng, KINDS)(rng, X)
+        with np.errstate(all="ignore"):
+            X = draw(rng, KINDS)(rng, X)
     if rng.random() < 0.02:
-        X = X[:, :0]
+        return X[:, :0]
     return X
 
 
@@ -343,7 +344,7 @@ def draw_label_form(rng: Rng) -> str:
 # Parameters
 
 ODD = (None, -1, 0, 1.5, "2", "magic", True, np.nan, np.inf, -np.inf, 10**6, 2**70, [], {}, [1, 2])
-ODD += (np.int64(2), np.array([1, 2]), np.array(3), 1e-300, 1e300, b"auto", object, 1j, np.True_)
+ODD += (np.int64(2), np.array([1, 2]), np.array(3), 1e-300, 1e300, b"auto", 1j, np.True_)
 INTEGERS = (1, 2, 3, 5, 12, 40)
 FRACTIONS = (0.0, 0.1, 0.5, 1.0, 3.0, 1e-12, 1e12, 1e-300, 1e300, 5e-324)
 METRICS = ("euclidean", "cosine", "manhattan", "precomputed", "chebyshev", "minkowski", "jaccard")

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 from typer.testing import CliRunner
 
@@ -48,11 +49,15 @@ class Case:
 
     def X(self) -> Any:
         """Return the rows in their form."""
-        return FORMS[self.form](np.array(self.rows, dtype=float).reshape(-1, self.n_columns))
+        return FORMS[self.form](self.base())
+
+    def base(self) -> NDArray[np.float64]:
+        """Return the rows as an array."""
+        return np.array(self.rows, dtype=float).reshape(len(self.rows), self.n_columns)
 
     def new(self) -> Any:
         """Return new rows: some of the rows again, moved, or far away."""
-        X = np.array(self.rows, dtype=float).reshape(-1, self.n_columns)[:6]
+        X = self.base()[:6]
         factor = [1, 1 + 1e-3, -1, 1e3, 0][self.seed % 5]
         with np.errstate(all="ignore"):
             X = np.clip(X * factor, -1e300, 1e300)
@@ -273,7 +278,7 @@ def command(name: str) -> Callable[[Case], Any]:
     def run(case: Case) -> Any:
         with tempfile.TemporaryDirectory() as folder:
             data, out = Path(folder, "data.csv"), Path(folder, "out.csv")
-            frame = pd.DataFrame(np.array(case.rows, dtype=float).reshape(-1, case.n_columns))
+            frame = pd.DataFrame(case.base())
             if case.labels is not None:
                 column = pd.Series(case.labels, dtype=object)
                 frame = pd.concat([frame, column.rename("kind")], axis=1)

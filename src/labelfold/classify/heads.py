@@ -18,7 +18,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from labelfold.checks import input_errors
 from labelfold.exceptions import InputError
+from labelfold.graph.point_space import LEAST_ENTRY, check_magnitude
 from labelfold.labels.score_classifier import ScoreClassifierMixin
 from labelfold.methods import Declaration, declare
 from labelfold.solvers.ridge import choose_penalty
@@ -117,8 +119,10 @@ class LeastSquaresClassifier(ScoreClassifierMixin, BaseEstimator):
         self : object
             The fitted estimator.
         """
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
+        with input_errors():
+            X, y = validate_data(self, X, y, dtype=np.float64)
+            _check_classes(y)
+        check_magnitude(X, LEAST_ENTRY)
         self.classes_, codes = np.unique(y, return_inverse=True)
         indicators = np.eye(len(self.classes_))[codes]
         if self.penalty == "auto":
@@ -172,6 +176,16 @@ class LeastSquaresClassifier(ScoreClassifierMixin, BaseEstimator):
         shape = X / peak  # whose squares stay in range
         spread = shape.std(axis=0) if self.fit_intercept else np.sqrt(np.mean(shape**2, axis=0))
         return np.where(spread > CONSTANT, spread * peak, np.inf)
+
+
+def _check_classes(y: NDArray[Any]) -> None:
+    try:
+        check_classification_targets(y)
+    except TypeError as error:
+        raise InputError(
+            "y mixes labels of several types, or rows without a label: give every row text, or "
+            "every row a number."
+        ) from error
 
 
 def make_head(head: Any, n_labeled: int, roughness: ArrayLike | None = None) -> Any:

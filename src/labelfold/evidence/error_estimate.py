@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labelfold.evidence.arguments import check_codes, check_distributions
+from labelfold.exceptions import InputError
 from labelfold.intervals import LEVEL, wilson_interval
 from labelfold.methods import stored
 
@@ -88,6 +90,10 @@ def estimate_error(
     >>> round(estimate_error(distributions, np.array([0, 0, 1]), n_labels, classes).error, 2)
     0.2
     """
+    distributions = check_distributions("distributions", distributions)
+    predicted = check_codes("predicted", predicted, distributions.shape)
+    if not len(predicted):
+        raise InputError("distributions has no rows: at least one is needed.")
     doubt = 1 - distributions[np.arange(len(predicted)), predicted]
     parts = []
     for code, (label, count) in enumerate(zip(classes.tolist(), n_labels, strict=True)):

@@ -33,6 +33,7 @@ __all__ = [
     "PreparedRows",
     "Rows",
     "as_float64",
+    "check_magnitude",
     "middle",
     "number_equal_rows",
     "rows_are_equal",
@@ -63,7 +64,7 @@ class PointSpace:
 
     def prepare(self, X: Any, *, least: float = 0.0) -> Rows:
         """Check the rows' magnitude and return them as they are searched."""
-        _check_magnitude(X, least)
+        check_magnitude(X, least)
         if self.metric != "cosine":
             return X
         _check_zeros(largest_entries(X))
@@ -203,7 +204,8 @@ def _check_zeros(largest: NDArray[np.float64]) -> None:
         )
 
 
-def _check_magnitude(rows: Rows, least: float) -> None:
+def check_magnitude(rows: Rows, least: float) -> None:
+    """Raise InputError if squares of the entries overflow, or the largest entry is below least."""
     entries = rows.data if sp.issparse(rows) else rows
     largest = max(float(np.max(entries, initial=0.0)), -float(np.min(entries, initial=0.0)))
     if largest > LARGEST_ENTRY or 0 < largest < least:

@@ -74,7 +74,10 @@ def check_scale(scale: Any, n_samples: int) -> Scale | None:
                 f"scale={scale!r} is unknown: use 'auto', a positive number, or one per row."
             )
         return None
-    values = np.asarray(scale, dtype=float)
+    try:
+        values = np.asarray(scale, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"scale={scale!r} must be 'auto', a number, or one per row.") from error
     if values.ndim and values.shape != (n_samples,):
         raise InputError(
             f"scale has shape {values.shape} but X has {n_samples} rows: give one number, or one "
@@ -98,7 +101,8 @@ def edge_weights(
         return np.ones_like(distances)
     if weights not in NAMES:
         raise InputError(f"weights={weights!r} is unknown: use one of {NAMES} or a callable.")
-    values = np.square(distances / np.sqrt(scale))
+    with np.errstate(over="ignore"):  # infinitely far at this scale: the least weight
+        values = np.square(distances / np.sqrt(scale))
     np.exp(np.negative(values, out=values), out=values)
     return np.maximum(values, LEAST_WEIGHT, out=values)
 

@@ -205,7 +205,13 @@ def _as_vector(y: ArrayLike) -> NDArray[Any]:
     if dtype is not None and not isinstance(dtype, np.dtype):
         values = np.asarray(y, dtype=object)  # a pandas extension array or categorical
     else:
-        values = np.asarray(y)
+        try:
+            values = np.asarray(y)
+        except ValueError as error:
+            raise InputError(
+                "y should be a 1d array of one label per row, but some of its entries are lists: "
+                "give text or numbers."
+            ) from error
         if dtype is None and values.dtype.kind in "US":
             # NumPy turned ["a", -1] and ["a", nan] into text.
             values = np.asarray(y, dtype=object)
@@ -279,7 +285,7 @@ def _as_classes(labeled: NDArray[Any]) -> NDArray[Any]:
     """Return labels as one kind: objects that are all text, or an array of numbers or booleans."""
     if labeled.dtype.kind == "O":
         kinds = {_kind_of(value) for value in labeled}
-        if kinds <= {"text"}:
+        if kinds <= {"text"} or kinds <= {"bytes"}:
             return labeled
         if not (kinds <= {"number"} or kinds <= {"bool", "bool_"}):
             raise InputError(
@@ -301,5 +307,5 @@ def _as_classes(labeled: NDArray[Any]) -> NDArray[Any]:
 
 def _kind_of(value: Any) -> str:
     if isinstance(value, str | bytes):
-        return "text"
+        return "text" if isinstance(value, str) else "bytes"
     return "number" if _is_number(value) else type(value).__name__
