@@ -23,6 +23,7 @@ __all__ = [
     "check_mask",
     "check_real",
     "check_rows",
+    "check_single",
     "input_errors",
     "row_blocks",
     "seed_from",
@@ -32,6 +33,8 @@ __all__ = [
 ROW_TYPES = (np.float64, np.float32, np.float16, np.int8)
 # Converted, compared or searched together, so that temporary memory is bounded: 32 MB in float64.
 ENTRIES_AT_ONCE = 2**22
+# Parameters of estimators that a name may stand for.
+NAMED = ("metric", "n_components", "rank", "solver", "kernel", "penalty", "n_eigenvectors", "n_jobs")
 # faiss goes through rows in steps of so many, and rounds differently in others.
 FAISS_STEP = 4096
 
@@ -60,6 +63,12 @@ def check_mask(name: str, value: Any, n_rows: int) -> NDArray[np.bool_]:
             f"{mask.shape} and values of type {mask.dtype}."
         )
     return mask
+
+
+def check_single(name: str, value: Any) -> None:
+    """Raise InputError for an array, whose comparison with a name would be an array, too."""
+    if isinstance(value, np.ndarray) and value.ndim:
+        raise InputError(f"{name}={value!r} must be a single value, not an array.")
 
 
 def check_real(
@@ -98,6 +107,8 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, keep_type: bool = False) 
 
     With ``keep_type`` dense rows of :data:`ROW_TYPES` stay what they are, without a copy.
     """
+    for name in NAMED:
+        check_single(name, getattr(estimator, name, None))
     with input_errors():
         X = validate_data(
             estimator,

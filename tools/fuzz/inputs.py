@@ -269,8 +269,8 @@ FORMS: dict[str, Callable[[Array], Any]] = {
 
 
 def draw_form(rng: Rng) -> str:
-    """Return the name of a form; half of the time an array."""
-    return "array" if rng.random() < 0.5 else str(draw(rng, FORMS))
+    """Return the name of a form; mostly an array."""
+    return "array" if rng.random() < 0.7 else str(draw(rng, FORMS))
 
 
 # Labels
@@ -282,17 +282,15 @@ def draw_labels(rng: Rng, n: int) -> list[Any] | None:
         return None
     if rng.random() < 0.04:
         n = max(0, n + int(draw(rng, [-1, 1, 5])))
-    names = draw(rng, NAMES)
-    used = names[: int(rng.integers(1, len(names) + 1))]
+    names = draw(rng, NAMES if rng.random() < 0.3 else NAMES[:7])
+    used = names[: int(rng.integers(1, len(names) + 1)) if rng.random() < 0.3 else len(names)]
     unlabeled = draw(rng, [-1, None, np.nan, pd.NA])
-    if isinstance(names[0], (int, float)) and rng.random() < 0.7:
-        unlabeled = -1
     share = draw(rng, [0.0, 0.0, 0.3, 0.7, 0.95, 1.0])
     labels: list[Any] = [unlabeled if rng.random() < share else draw(rng, used) for _ in range(n)]
     kind = rng.random()
     if kind < 0.03:
         labels = list(range(n))
-    elif kind < 0.08 and n:
+    elif kind < 0.06 and n:
         odd = [np.inf, "", "-1", 0.5, (1, 2), [1], True, b"a", 2**70, "x" * 300, "a\0b", 1j, -2]
         labels[int(rng.integers(n))] = draw(rng, odd)
     return labels
@@ -337,8 +335,18 @@ LABEL_FORMS: dict[str, Callable[[list[Any]], Any]] = {
 
 
 def draw_label_form(rng: Rng) -> str:
-    """Return the name of a form of labels; half of the time an array of objects."""
-    return "objects" if rng.random() < 0.5 else str(draw(rng, LABEL_FORMS))
+    """Return the name of a form of labels; mostly an array of objects."""
+    return "objects" if rng.random() < 0.75 else str(draw(rng, LABEL_FORMS))
+
+
+def draw_distributions(rng: Rng, X: Array) -> tuple[Array, list[Any]]:
+    """Return probabilities as large as X, and numbers of classes, -1 among them at times."""
+    with np.errstate(all="ignore"):
+        P = np.nan_to_num(np.abs(X), posinf=1.0) + 1e-12
+        P = P / P.max(initial=1.0)
+        P /= P.sum(axis=1, keepdims=True)
+    least = int(draw(rng, [0, 0, -1]))
+    return P, rng.integers(least, max(1, X.shape[1]), size=len(X)).tolist()
 
 
 # Parameters
@@ -409,8 +417,8 @@ WHOLE = ("n_", "max_size", "chunk_size", "local_size", "subsample_size")  # name
 
 
 def draw_value(rng: Rng, name: str) -> Any:
-    """Return a value of a parameter, one in four of no kind that it may have."""
-    if rng.random() < 0.25:
+    """Return a value of a parameter, one in eight of no kind that it may have."""
+    if rng.random() < 0.125:
         # More work than asked for in earnest is not a fault.
         works = name in ("max_iter", "n_resamples", "n_sizes", "n_subsamples", "degree", "verbose")
         return draw(rng, ODD if not works else [None, -1, 1.5, "2", True, np.nan, [], 2j])

@@ -415,6 +415,7 @@ def _changed_text(content: bytes, rng: np.random.Generator) -> bytes:
     return b": ".join(parts)
 
 
+OF_DISTRIBUTIONS = ("calibrate", "estimate_error", "estimate_class_sizes", "label_sets")
 EVIDENCE = ("n", "exclude", "least_score", "coverage", "audit")
 SUBJECTS: dict[str, Subject] = {
     **_estimators(),

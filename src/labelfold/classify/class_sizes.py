@@ -40,6 +40,11 @@ def read_class_sizes(class_sizes: Mapping[Any, Any] | str, labels: PartialLabels
                 "to share or number of rows."
             )
         return np.full((len(classes), 2), n / len(classes))
+    if not isinstance(class_sizes, Mapping):
+        raise InputError(
+            f"class_sizes={class_sizes!r} must be 'balanced', or a mapping from class to share or "
+            "number of rows."
+        )
     missing = [one for one in classes if one not in class_sizes]
     unknown = [one for one in class_sizes if one not in classes]
     if missing or unknown:

@@ -164,7 +164,8 @@ class LaplacianClassifier(PublishedMixin, ScoreClassifierMixin, GraphEstimator):
     eigen_solver : {"auto", "dense", "arpack", "chebyshev"}, default="auto"
         "auto" chooses by the size of the graph and the number of eigenvectors.
     tol : float, default=1e-4
-        Residual that every eigenvector must reach, with the operator's spectrum scaled to [-1, 1].
+        Residual that every eigenvector must reach, with the operator's spectrum scaled to [-1, 1];
+        1e-15 or more.
         Labels hardly change below it.
     random_state : int, RandomState instance or None, default=None
         Seed of the approximate search, the only chance in it; None is a fixed seed.
@@ -444,7 +445,7 @@ class LaplacianClassifier(PublishedMixin, ScoreClassifierMixin, GraphEstimator):
         check_penalty(self.penalty)
         power, hint = self.penalty_power, ": 1 for the roughness of LAPCLASS section 4, 2 stiffer"
         check_real("penalty_power", power, above=0, at_most=LARGEST_POWER, hint=hint)
-        check_real("tol", self.tol, above=0, below=1, hint=", such as 1e-4")
+        check_real("tol", self.tol, at_least=1e-15, below=1, hint=", such as 1e-4")
 
     def _compute_basis(
         self, graph: NeighborGraph, n_eigenvectors: int, progress: Progress

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import pairwise_distances_chunked
 from sklearn.utils import check_array, check_random_state
 
-from labelfold.checks import check_integer, input_errors
+from labelfold.checks import check_integer, check_single, input_errors
 from labelfold.exceptions import InputError
 from labelfold.graph.neighbor_index import ExactIndex, others_than
 from labelfold.graph.point_space import Metric, PointSpace, Rows, middle
@@ -258,6 +258,7 @@ def _choose_rows(n_samples: int, n_rows: int | None, random_state: RandomState) 
 def _check_pair(
     X: Any, embedding: ArrayLike, n_neighbors: int, metric: Metric
 ) -> tuple[Rows, NDArray[np.float64]]:
+    check_single("metric", metric)
     if metric == "precomputed":
         raise InputError(
             "metric='precomputed' is not available, as ranks need the distances to all rows: "

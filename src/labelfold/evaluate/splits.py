@@ -70,7 +70,7 @@ def draw_labeled(
     codes = labels.codes[shuffled]
     shares = _equal_shares(np.bincount(codes), size, rng.permutation(labels.n_classes))
     drawn = [shuffled[codes == k][:share] for k, share in enumerate(shares)]
-    return np.sort(np.concatenate(drawn))
+    return np.sort(np.concatenate([*drawn, np.empty(0, dtype=np.intp)]))
 
 
 @stored

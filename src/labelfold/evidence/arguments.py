@@ -51,3 +51,14 @@ def check_codes(
             f"{codes.min()} to {codes.max()}."
         )
     return codes
+
+
+def check_per_class(name: str, values: Any, n_classes: int) -> NDArray[Any]:
+    """Return one value per class."""
+    found = np.asarray(values)
+    if found.shape != (n_classes,):
+        raise InputError(
+            f"{name} must have one value for each of the {n_classes} classes: it has shape "
+            f"{found.shape}."
+        )
+    return found

@@ -73,6 +73,7 @@ class Calibration:
 
     def distributions(self, scores: Array) -> Array:
         """Return a distribution over classes for every row of scores."""
+        scores = check_scores("scores", scores)
         s = _bound(scores)
         mixed = (1 - self.share) * softmax(self.sharpness * s, axis=1)
         mixed += self.share * nearest_distributions(s)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from labelfold.checks import check_integer
-from labelfold.evidence.arguments import check_codes, check_distributions
+from labelfold.evidence.arguments import check_codes, check_distributions, check_per_class
 from labelfold.exceptions import InputError
 from labelfold.intervals import LEVEL
 from labelfold.methods import stored
@@ -84,6 +84,7 @@ def estimate_class_sizes(
     """
     distributions = check_distributions("distributions", distributions)
     codes = check_codes("codes", codes, distributions.shape, least=-1)
+    classes = check_per_class("classes", classes, distributions.shape[1])
     check_integer("n_labels", n_labels, least=0)
     if not len(codes):
         raise InputError("distributions has no rows: at least one is needed.")
