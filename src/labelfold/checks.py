@@ -34,7 +34,16 @@ ROW_TYPES = (np.float64, np.float32, np.float16, np.int8)
 # Converted, compared or searched together, so that temporary memory is bounded: 32 MB in float64.
 ENTRIES_AT_ONCE = 2**22
 # Parameters of estimators that a name may stand for.
-NAMED = ("metric", "n_components", "rank", "solver", "kernel", "penalty", "n_eigenvectors", "n_jobs")
+NAMED = (
+    "metric",
+    "n_components",
+    "rank",
+    "solver",
+    "kernel",
+    "penalty",
+    "n_eigenvectors",
+    "n_jobs",
+)
 # faiss goes through rows in steps of so many, and rounds differently in others.
 FAISS_STEP = 4096
 

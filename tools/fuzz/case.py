@@ -15,7 +15,14 @@ import numpy as np
 from labelfold.exceptions import InputError, ModelFileError
 from tools.fuzz import inputs
 from tools.fuzz.inputs import draw
-from tools.fuzz.subjects import OF_DISTRIBUTIONS, OPTIONS, SUBJECTS, CannotBeMadeError, Case, numbers_in
+from tools.fuzz.subjects import (
+    OF_DISTRIBUTIONS,
+    OPTIONS,
+    SUBJECTS,
+    CannotBeMadeError,
+    Case,
+    numbers_in,
+)
 
 # The first cases take milliseconds: those are what `make test` runs.
 N_QUICK = 2000
@@ -39,10 +46,11 @@ INTERNAL = re.compile(
 )
 
 
-# Documented: an infinite penalty leaves class means alone, and what a few rows do not determine of
-# a dimension is NaN, of which a warning tells.
+# Documented: an infinite penalty leaves class means alone, an infinite width takes plain means, an
+# infinite bound bounds nothing; and what a few rows do not determine of a dimension is NaN, with a
+# warning.
 DOCUMENTED = re.compile(
-    r"\b(penalty_?|width|leave_one_out_error|(class_)?(dimensions?|intervals?)_|lengths_|(class_)?entrop(y|ies)_)$"
+    r"\b(penalty_?|width|leave_one_out_error|bound|(class_)?(dimensions?|intervals?)_|lengths_|(class_)?entrop(y|ies)_)$"
 )
 
 
@@ -110,7 +118,7 @@ def _judge_error(error: Exception) -> Outcome:
         return Outcome(kind, f"{kind} at {place}", detail)
     if INTERNAL.search(text) and not isinstance(error, ModelFileError):  # which quotes the reason
         return Outcome("internal words", f"internal words of {kind} at {place}", detail)
-    # What scikit-learn says of cells that are no numbers is part of its contract.
+    # What scikit-learn says of cells that are not numbers is part of its contract.
     is_meant = _raises(stack[-1]) or any("sklearn/utils" in one.filename for one in stack)
     if not isinstance(error, InputError) and not is_meant:
         return Outcome("unmeant", f"{kind} that nobody raised at {place}", detail)

@@ -201,7 +201,9 @@ def _unsorted(X: Array) -> Any:
 def _duplicate_entries(X: Array) -> Any:
     n, d = X.shape
     halves = np.repeat(X, 2, axis=1).ravel() / 2
-    return sp.csr_array((halves, np.repeat(np.tile(np.arange(d), n), 2), np.arange(n + 1) * 2 * d), X.shape)
+    return sp.csr_array(
+        (halves, np.repeat(np.tile(np.arange(d), n), 2), np.arange(n + 1) * 2 * d), X.shape
+    )
 
 
 def _wide_indices(X: Array) -> Any:
@@ -298,7 +300,15 @@ def draw_labels(rng: Rng, n: int) -> list[Any] | None:
 
 DAY = datetime.datetime(2020, 1, 1)
 NAMES: tuple[tuple[Any, ...], ...] = (
-    *((0, 1, 2), (0, 1, 2), (0, 1), (5, 7, 2**40), ("a", "b", "c"), ("a", "b", "c"), ("é", "b\n", "")),
+    *(
+        (0, 1, 2),
+        (0, 1, 2),
+        (0, 1),
+        (5, 7, 2**40),
+        ("a", "b", "c"),
+        ("a", "b", "c"),
+        ("é", "b\n", ""),
+    ),
     *((0.0, 1.0, 2.0), (0.5, 1.5), (1, -1), (True, False), (0, "a", 2.0), (b"a", b"b")),
     *(("1", "2"), (DAY, DAY.replace(year=2021)), tuple(range(40)), (1e300, 1.0), ((1, 2), (3, 4))),
 )
@@ -351,8 +361,10 @@ def draw_distributions(rng: Rng, X: Array) -> tuple[Array, list[Any]]:
 
 # Parameters
 
-ODD = (None, -1, 0, 1.5, "2", "magic", True, np.nan, np.inf, -np.inf, 10**6, 2**70, [], {}, [1, 2])
-ODD += (np.int64(2), np.array([1, 2]), np.array(3), 1e-300, 1e300, b"auto", 1j, np.True_)
+ODD: tuple[Any, ...] = (
+    *(None, -1, 0, 1.5, "2", "magic", True, np.nan, np.inf, -np.inf, 10**6, 2**70, [], {}, [1, 2]),
+    *(np.int64(2), np.array([1, 2]), np.array(3), 1e-300, 1e300, b"auto", 1j, np.True_),
+)
 INTEGERS = (1, 2, 3, 5, 12, 40)
 FRACTIONS = (0.0, 0.1, 0.5, 1.0, 3.0, 1e-12, 1e12, 1e-300, 1e300, 5e-324)
 METRICS = ("euclidean", "cosine", "manhattan", "precomputed", "chebyshev", "minkowski", "jaccard")

@@ -13,7 +13,7 @@ LARGEST_MEMORY = 2**33
 
 
 class Worker:
-    """A process that runs cases by number; ended and started anew if one hangs."""
+    """A process that runs cases by number; ended, and started again, if one hangs."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed

@@ -89,6 +89,7 @@ def find_offsets(scores: Array, labels: PartialLabels, bands: Array, *, warn: bo
             others = np.delete(free + offsets, k, axis=1).max(axis=1)
             ahead = np.sort(free[:, k] - others)[::-1]
             goal = int(np.clip(np.sum(ahead > -offsets[k]), least[k], most[k]))
+            goal = min(goal, len(free))  # of the least, other classes' labels may have taken some
             ends = np.concatenate([ahead[:1] + 1, ahead, ahead[-1:] - 1])
             offsets[k] = -(ends[goal] + ends[goal + 1]) / 2
     else:

@@ -190,6 +190,11 @@ def _as_mask(keep: ArrayLike, n_samples: int) -> NDArray[np.bool_]:
             raise InputError(
                 f"keep has dtype {chosen.dtype}: give a boolean mask or integer row numbers."
             )
+        if chosen.min() < -n_samples or chosen.max() >= n_samples:
+            raise InputError(
+                f"keep has row numbers from {chosen.min()} to {chosen.max()}, but y has "
+                f"{n_samples} entries: give numbers below that."
+            )
         mask[chosen] = True
     return mask
 

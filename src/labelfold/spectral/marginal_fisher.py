@@ -320,6 +320,11 @@ class MarginalFisherAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                 f"kernel={self.kernel!r} is unknown: use None, a function of two rows, or one of "
                 f"{kernels}."
             )
+        if self.kernel is not None:
+            check_real("degree", self.degree, at_least=1)
+            check_real("coef0", self.coef0)
+            if self.gamma is not None:
+                check_real("gamma", self.gamma, at_least=0)
 
     def _warn_of_few_neighbors(self, labels: PartialLabels) -> None:
         sizes = np.bincount(labels.codes[labels.mask])

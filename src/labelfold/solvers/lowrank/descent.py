@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import dijkstra
 from scipy.sparse.linalg import splu
 
+from labelfold.exceptions import InputError
 from labelfold.solvers import kernels
 from labelfold.solvers.kernels import compiled
 from labelfold.solvers.lowrank.distances import DistanceProblem, Spread, measure_errors
@@ -317,7 +318,13 @@ def factorize(A: sp.csc_array) -> Any:
 def _approximate_inverse(A: sp.csc_array, *, exact: bool) -> Solve:
     """Return the product with A^(-1), or only with the inverse of A's diagonal."""
     if exact:
-        solve: Solve = factorize(A).solve
+        try:
+            solve: Solve = factorize(A).solve
+        except RuntimeError as error:  # exactly singular
+            raise InputError(
+                "Distances between neighbors differ by so many orders of magnitude that float64 "
+                "cannot hold their weights together: drop or rescale outlying rows."
+            ) from error
         return solve
     diagonal = A.diagonal()[:, None]
     return lambda block: block / diagonal
