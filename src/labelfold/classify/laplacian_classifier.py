@@ -23,6 +23,7 @@ from labelfold.classify.laplacian_scores import (
     fit_scores,
     largest_number,
 )
+from labelfold.classify.settling import mean_of_equal
 from labelfold.exceptions import InputError
 from labelfold.graph import NeighborGraph
 from labelfold.graph.neighbor_graph import fingerprint
@@ -468,7 +469,8 @@ class LaplacianClassifier(PublishedMixin, ScoreClassifierMixin, GraphEstimator):
         basis, graph = columns.basis, columns.basis.graph
         self.unreached_ = find_unreached(labels, graph.connected_components)
         warn_of_unreached(labels, graph.connected_components, self.unreached_)
-        scores = columns.combine(fit.coefficients)
+        # Among ties at the end of a neighbor list only some of several equal rows are taken.
+        scores = mean_of_equal(columns.combine(fit.coefficients), graph.equal_groups)
         self._prior = class_frequencies(labels)
         scores[self.unreached_] = self._prior
         self.classes_ = labels.classes
