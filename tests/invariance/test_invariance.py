@@ -32,7 +32,6 @@ pytestmark = [
 every_case = pytest.mark.parametrize("method", cases(lambda one: one.embeds or one.classifies))
 
 
-
 @pytest.fixture(scope="module")
 def data():
     X, y, _ = make_swiss_roll(150, n_classes=3, random_state=0)

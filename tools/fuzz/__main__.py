@@ -10,10 +10,12 @@ was one.
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
 import sys
 import time
 from collections import Counter
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -22,28 +24,30 @@ from tools.fuzz.worker import Worker
 BATCH = 100
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--cases", type=int, default=50_000)
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--subject", help="run this one only, such as 'model file'")
     parser.add_argument("--log", type=Path, default=Path("build/fuzz.jsonl"))
     parser.add_argument("--summary", type=Path, help="write counts to this JSON file")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     options.log.parent.mkdir(parents=True, exist_ok=True)
-    batches = {one["first"]: one for one in _read(options.log) if one["seed"] == options.seed}
-    worker = Worker(options.seed)
+    stream = {"seed": options.seed, "subject": options.subject}
+    batches = {one["first"]: one for one in _read(options.log) if one["stream"] == stream}
+    worker = Worker(options.seed, options.subject)
     try:
         for first in range(options.first, options.first + options.cases, BATCH):
             if first not in batches or batches[first]["faults"]:
-                batches[first] = _run_batch(worker, options.seed, first)
-                with options.log.open("a") as stream:
-                    stream.write(json.dumps(batches[first]) + "\n")
+                batches[first] = {"stream": stream, **_run_batch(worker, first)}
+                with options.log.open("a") as log:
+                    log.write(json.dumps(batches[first]) + "\n")
     finally:
         worker.stop()
     summary = summarize(list(batches.values()))
     if options.summary:
-        options.summary.write_text(json.dumps(summary, indent=1) + "\n")
+        _keep(options.summary, options.subject or "everything", summary)
     print(f"{summary['cases']:,} cases, {summary['seconds']:.0f} s: {summary['outcomes']}")
     return int(bool(summary["faults"]))
 
@@ -67,10 +71,22 @@ def summarize(batches: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
+def _keep(path: Path, name: str, summary: dict[str, Any]) -> None:
+    """Write a summary beside others, and the list of what was mended, which a person writes."""
+    kept = json.loads(path.read_text()) if path.exists() else {"runs": {}, "mended": []}
+    versions = {one: version(one) for one in ("labelfold", "numpy", "scipy", "scikit-learn")}
+    when = datetime.date.today().isoformat()
+    kept["runs"][name] = {"date": when, "versions": versions, **summary}
+    path.write_text(json.dumps(kept, indent=1) + "\n")
+
+
 def _read(log: Path) -> list[dict[str, Any]]:
     """Return the batches of an earlier run; the last line may have been cut by a kill."""
     batches = []
-    for line in log.read_text().splitlines() if log.exists() else ():
+    content = log.read_text() if log.exists() else ""
+    if content and not content.endswith("\n"):
+        log.write_text(content + "\n")
+    for line in content.splitlines():
         try:
             batches.append(json.loads(line))
         except ValueError:
@@ -81,7 +97,7 @@ def _read(log: Path) -> list[dict[str, Any]]:
 SHOWN: set[str] = set()
 
 
-def _run_batch(worker: Worker, seed: int, first: int) -> dict[str, Any]:
+def _run_batch(worker: Worker, first: int) -> dict[str, Any]:
     outcomes: Counter[str] = Counter()
     subjects: Counter[str] = Counter()
     faults, slowest, begin = [], 0.0, time.perf_counter()
@@ -101,7 +117,7 @@ def _run_batch(worker: Worker, seed: int, first: int) -> dict[str, Any]:
                 sys.stdout.flush()
     seconds = time.perf_counter() - begin
     return {
-        **{"seed": seed, "first": first, "seconds": round(seconds, 1)},
+        **{"first": first, "seconds": round(seconds, 1)},
         **{"slowest": round(slowest, 1), "outcomes": outcomes, "subjects": subjects},
         "faults": faults,
     }

@@ -32,7 +32,7 @@ QUICK_ROWS, ROWS = 12, 200
 INTERNAL = re.compile(
     "|".join(
         (
-            *("array must not contain infs", "singular matrix", "index out of range"),
+            *("array must not contain infs", "[Ss]ingular matrix", "index out of range"),
             *("could not be broadcast", "is out of bounds", "zero-size array", "cannot reshape"),
             *("unsupported operand", "NoneType", "not subscriptable", "has no attribute", "ufunc"),
             *("not aligned", "truth value", "did not converge", "not supported between"),
@@ -63,13 +63,13 @@ class Outcome:
     detail: str = ""
 
 
-def make(number: int, seed: int = 0) -> Case:
-    """Return the case of this number."""
+def make(number: int, seed: int = 0, subject: str | None = None) -> Case:
+    """Return the case of this number, of a subject drawn at random or of the one named."""
     rng = np.random.default_rng([seed, number])
     is_quick = number < N_QUICK
     names = [name for name, one in SUBJECTS.items() if one.is_quick or not is_quick]
     weights = np.array([SUBJECTS[name].weight for name in names])
-    name = str(rng.choice(names, p=weights / weights.sum()))
+    name = subject or str(rng.choice(names, p=weights / weights.sum()))
     X = inputs.draw_rows(rng, QUICK_ROWS if is_quick else int(draw(rng, [12, 40, ROWS])))
     labels = inputs.draw_labels(rng, len(X))
     parameters = inputs.draw_parameters(rng, list(SUBJECTS[name].parameters))

@@ -9,9 +9,11 @@ from __future__ import annotations
 import inspect
 import io
 import math
+import sys
 import tempfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -356,7 +358,43 @@ def model_file(case: Case) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model.skops")
         path.write_bytes(content)
-        labelfold.load(path)
+        with _watched():
+            try:
+                labelfold.load(path)
+            except labelfold.exceptions.ModelFileError as error:
+                if "MemoryError" in str(error):
+                    raise MemoryError(error) from error
+                raise
+
+
+# What only code that a file brings along would do while the file is loaded.
+FORBIDDEN = (
+    *("subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.remove", "os.rename"),
+    *("socket.", "shutil.", "pickle.find_class", "ctypes."),
+)
+_watching: list[str] | None = None
+
+
+@contextmanager
+def _watched() -> Iterator[None]:
+    """Raise AssertionError if code of a file ran."""
+    global _watching
+    _install_hook()
+    _watching = []
+    try:
+        yield
+    finally:
+        seen, _watching = _watching, None
+        assert not seen, f"code ran: {seen[0]}"
+
+
+@cache
+def _install_hook() -> None:
+    def hook(event: str, arguments: Any) -> None:
+        if _watching is not None and event.startswith(FORBIDDEN):
+            _watching.append(event)
+
+    sys.addaudithook(hook)
 
 
 def mutated(content: bytes, rng: np.random.Generator) -> bytes:

@@ -10,19 +10,22 @@ from typing import Any
 
 HANG, SHRINKING = 60.0, 300.0  # seconds
 LARGEST_MEMORY = 2**33
+METHOD = "spawn"  # a fork of a process with threads may hang
 
 
 class Worker:
     """A process that runs cases by number; ended, and started again, if one hangs."""
 
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
+    def __init__(self, seed: int, subject: str | None = None) -> None:
+        self.seed, self.subject = seed, subject
         self._start()
 
     def _start(self) -> None:
-        context = multiprocessing.get_context("spawn")
+        context = multiprocessing.get_context(METHOD)
         self._pipe, other = context.Pipe()
-        self._process = context.Process(target=serve, args=(other, self.seed), daemon=True)
+        self._process = context.Process(
+            target=serve, args=(other, self.seed, self.subject), daemon=True
+        )
         self._process.start()
         other.close()
         self._pipe.recv()  # ready
@@ -42,9 +45,10 @@ class Worker:
             problem = "crash"
         self.stop()
         self._start()
+        call = f"make({number}, {self.seed}, {self.subject!r})"
         return {
             **{"answer": problem, "fault": f"{problem} of case {number}", "detail": ""},
-            "snippet": f"from tools.fuzz.case import make, run\nrun(make({number}, {self.seed}))",
+            "snippet": f"from tools.fuzz.case import make, run\nrun({call})",
         }
 
     def stop(self) -> None:
@@ -54,7 +58,7 @@ class Worker:
         self._pipe.close()
 
 
-def serve(pipe: Connection, seed: int) -> None:
+def serve(pipe: Connection, seed: int, subject: str | None) -> None:
     """Run the cases whose numbers come through the pipe."""
     from tools.fuzz.case import make, run, shrink, snippet
 
@@ -62,7 +66,7 @@ def serve(pipe: Connection, seed: int) -> None:
     pipe.send("ready")
     while True:
         number, known = pipe.recv()
-        case = make(number, seed)
+        case = make(number, seed, subject)
         start = time.perf_counter()
         found = run(case)
         answer = {

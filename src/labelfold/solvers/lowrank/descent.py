@@ -39,7 +39,7 @@ from scipy.sparse.linalg import splu
 from labelfold.exceptions import InputError
 from labelfold.solvers import kernels
 from labelfold.solvers.kernels import compiled
-from labelfold.solvers.lowrank.distances import DistanceProblem, Spread, measure_errors
+from labelfold.solvers.lowrank.distances import MAGNITUDES, DistanceProblem, Spread, measure_errors
 from labelfold.solvers.lowrank.sides import NO_SIDES, Walls
 from labelfold.threads import ThreadPool
 
@@ -321,10 +321,7 @@ def _approximate_inverse(A: sp.csc_array, *, exact: bool) -> Solve:
         try:
             solve: Solve = factorize(A).solve
         except RuntimeError as error:  # exactly singular
-            raise InputError(
-                "Distances between neighbors differ by so many orders of magnitude that float64 "
-                "cannot hold their weights together: drop or rescale outlying rows."
-            ) from error
+            raise InputError(MAGNITUDES) from error
         return solve
     diagonal = A.diagonal()[:, None]
     return lambda block: block / diagonal
