@@ -71,6 +71,7 @@ data-named:
 		exit 1; }
 
 docs: $(VENV)/.docs  ## the documentation, in docs/_build/html
+	$(BIN)/python tools/reliability.py --check
 	$(BIN)/python tools/command_pages.py --check
 	$(BIN)/python tools/deviations.py --check
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html

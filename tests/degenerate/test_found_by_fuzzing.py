@@ -28,7 +28,7 @@ from labelfold import (
 )
 from labelfold.evaluate import student_interval, trustworthiness, wilson_interval
 from labelfold.exceptions import InputError
-from labelfold.tables import as_table
+from labelfold.tables import as_table, make_preparation
 
 RNG = np.random.default_rng(0)
 X = RNG.random((30, 3))
@@ -108,6 +108,8 @@ def test_labels_that_cannot_be_sorted_are_named():
         LeastSquaresClassifier().fit(X[:2], np.array(["a", None], dtype=object))
     with pytest.raises(InputError, match=r"mixes or holds \['bytes', 'text'\]"):
         PartialLabels.from_y(["a", b"b"])
+    with pytest.raises(InputError, match="y holds the text 'NaN'"):
+        PartialLabels.from_y(["a", "NaN"])  # as polars writes it
     with pytest.raises(InputError, match="some of its entries are lists"):
         PartialLabels.from_y([(1, 2), True])
 
@@ -189,3 +191,8 @@ def test_calibrated_scores_must_be_numbers():
     calibration = evidence.calibrate(P, CODES)
     with pytest.raises(InputError, match="could not convert"):
         calibration.distributions(np.array([["a", "b"]]))
+
+
+def test_the_column_of_labels_is_a_name():
+    with pytest.raises(InputError, match=r"labels=.* is not a column"):
+        make_preparation(X, labels=np.array([1, 2]))

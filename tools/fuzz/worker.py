@@ -21,7 +21,7 @@ class Worker:
         self._start()
 
     def _start(self) -> None:
-        context = multiprocessing.get_context(METHOD)
+        context: Any = multiprocessing.get_context(METHOD)
         self._pipe, other = context.Pipe()
         self._process = context.Process(
             target=serve, args=(other, self.seed, self.subject), daemon=True

@@ -270,7 +270,7 @@ def _check_unambiguous(present: NDArray[Any]) -> None:
     numbers = present
     if present.dtype.kind in "USO":
         for text in present.tolist():
-            if isinstance(text, str | bytes) and text in ("-1", b"-1", "nan", b"nan"):
+            if isinstance(text, str | bytes) and text.lower() in ("-1", b"-1", "nan", b"nan"):
                 raise InputError(
                     f"y holds the text {text!r}, which may be a class or an unlabeled entry "
                     "that was turned into text: use dtype=object and mark unlabeled rows "
