@@ -156,6 +156,16 @@ def test_rows_that_join_two_points_have_finite_coordinates():
     assert np.all(np.isfinite(model.transform_jointly([[-1.0], [-1.0]])))
 
 
+def test_a_diffusion_so_long_that_all_coordinates_vanish():
+    model = LaplacianEigenmaps(1, n_neighbors=5, diffusion_time=1e6).fit(X)
+    assert np.all(model.transform_jointly(X + 0.1) == 0)
+
+
+def test_subsamples_so_small_that_they_share_no_row():
+    model = ResampledEmbedding(LaplacianEigenmaps(1, n_neighbors=2), subsample_size=3)
+    assert np.all(np.isfinite(model.fit(X).transform(X + 0.1)))
+
+
 def test_rows_of_a_class_that_differ_by_rounding_only_are_refused():
     rows = sp.csr_array(1e15 + np.array([[0, 0.9, -1.2], [-0.6, -0.9, 1.6], [-1.2, -1.5, -0.2]]))
     with pytest.raises(InputError, match="differ by rounding errors only"):

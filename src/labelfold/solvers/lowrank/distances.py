@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
-LARGEST_RATIO = 1e300  # of squared lengths
+LARGEST_RATIO = 1e100  # of squared lengths
 MAGNITUDES = (
     "Distances between neighbors differ by so many orders of magnitude that float64 cannot hold "
     "their weights together: drop or rescale outlying rows."
