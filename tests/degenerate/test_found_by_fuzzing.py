@@ -18,6 +18,7 @@ from labelfold import (
     LeastSquaresClassifier,
     ManifoldClassifier,
     MarginalFisherAnalysis,
+    MaximumVarianceUnfolding,
     NeighborGraph,
     PartialLabels,
     ResampledEmbedding,
@@ -83,6 +84,8 @@ def test_arguments_of_evidence_functions_are_named(call, message):
         (FewLabelClassifier(candidates=3), "candidates=3 must be a list"),
         (FewLabelClassifier(class_sizes=0.5), "class_sizes=0.5 must be 'balanced'"),
         (IntrinsicDimension(edge_power=1e300), r"edge_power=1e\+300 must be .* at most 256"),
+        (IntrinsicDimension(edge_power=5e-324), "edge_power=5e-324 must be .* at least 0.01"),
+        (MaximumVarianceUnfolding(init=1j), "init of shape .* must be finite coordinates"),
         (MarginalFisherAnalysis(kernel="poly", degree=2j), "degree=2j must be a number"),
         (ResampledEmbedding(embedder=3.0), "embedder"),
         (ManifoldClassifier(embedder=CCDR), "provide an instance"),
@@ -170,6 +173,11 @@ def test_rows_of_a_class_that_differ_by_rounding_only_are_refused():
     rows = sp.csr_array(1e15 + np.array([[0, 0.9, -1.2], [-0.6, -0.9, 1.6], [-1.2, -1.5, -0.2]]))
     with pytest.raises(InputError, match="differ by rounding errors only"):
         MarginalFisherAnalysis().fit(rows, [0, 0, 1])
+
+
+def test_kernels_whose_sums_overflow_are_refused():
+    with pytest.raises(InputError, match="where sums overflow: rescale X"):
+        MarginalFisherAnalysis(kernel="linear").fit([[1e154], [1e154]], [0, 1])
 
 
 def test_distances_of_too_many_magnitudes_are_refused():

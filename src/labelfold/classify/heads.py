@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelfold.checks import input_errors
 from labelfold.exceptions import InputError
-from labelfold.graph.point_space import LEAST_ENTRY, check_magnitude
+from labelfold.graph.point_space import LEAST_ENTRY, PointSpace
 from labelfold.labels.score_classifier import ScoreClassifierMixin
 from labelfold.methods import Declaration, declare
 from labelfold.solvers.ridge import choose_penalty
@@ -122,7 +122,7 @@ class LeastSquaresClassifier(ScoreClassifierMixin, BaseEstimator):
         with input_errors():
             X, y = validate_data(self, X, y, dtype=np.float64)
             _check_classes(y)
-        check_magnitude(X, LEAST_ENTRY)
+        PointSpace("euclidean").check(X, least=LEAST_ENTRY)
         self.classes_, codes = np.unique(y, return_inverse=True)
         indicators = np.eye(len(self.classes_))[codes]
         if self.penalty == "auto":

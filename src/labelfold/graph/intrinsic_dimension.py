@@ -38,6 +38,7 @@ __all__ = ["IntrinsicDimension", "largest_class_dimension"]
 
 FEW_POINTS = 3000
 LARGEST_POWER = 256.0  # of edges: the largest dimension that spheres calibrate
+LEAST_POWER = 0.01  # below, lengths are numbers of edges
 CONFIDENCE = 0.8  # of the intervals, as the papers have it
 
 Array = NDArray[np.float64]
@@ -62,7 +63,7 @@ class IntrinsicDimension(BaseEstimator):
     n_neighbors : int, default=4
         Neighbors of every row in the graph. More lower the variance, and look less closely.
     edge_power : float, default=1.0
-        Power of the edges' lengths, at most 256. The entropy needs one below the dimension.
+        Power of the edges' lengths, from 0.01 to 256. The entropy needs one below the dimension.
     n_sizes : int, default=3
         Number of sample sizes, each half the one before; fewer for few rows.
     n_resamples : int, default=10
@@ -272,7 +273,7 @@ class IntrinsicDimension(BaseEstimator):
         check_real(
             "edge_power",
             self.edge_power,
-            above=0,
+            at_least=LEAST_POWER,
             at_most=LARGEST_POWER,
             hint=": 1 suits all dimensions from 2",
         )
