@@ -87,6 +87,8 @@ def test_arguments_of_evidence_functions_are_named(call, message):
         (IntrinsicDimension(edge_power=1e300), r"edge_power=1e\+300 must be .* at most 256"),
         (IntrinsicDimension(edge_power=5e-324), "edge_power=5e-324 must be .* at least 0.01"),
         (SupervisedSemidefiniteEmbedding(class_spread=1e300), r"class_spread=1e\+300 must be"),
+        (LeastSquaresClassifier(penalty="auto", roughness={}), "roughness={} must be 3 finite"),
+        (LeastSquaresClassifier(penalty="auto", fit_intercept="2"), "fit_intercept='2' must be"),
         (MaximumVarianceUnfolding(init=1j), "init of shape .* must be finite coordinates"),
         (MarginalFisherAnalysis(kernel="poly", degree=2j), "degree=2j must be a number"),
         (ResampledEmbedding(embedder=3.0), "embedder"),
@@ -102,10 +104,20 @@ def test_wrong_parameters_are_named(method, message):
 
 
 @pytest.mark.parametrize("factor", [1e160, 1e-160])
-def test_coordinates_beyond_the_range_of_their_squares_are_refused(factor):
-    for penalty in (0.0, "auto"):
-        with pytest.raises(InputError, match="leave the range of float64: rescale X"):
-            LeastSquaresClassifier(penalty=penalty).fit(X * factor, Y)
+def test_coordinates_beyond_the_range_of_their_squares_have_no_penalty(factor):
+    with pytest.raises(InputError, match="leave the range of float64: rescale X"):
+        LeastSquaresClassifier(penalty="auto").fit(X * factor, Y)
+    head = LeastSquaresClassifier().fit(X * factor, Y)
+    np.testing.assert_allclose(
+        head.decision_function(X * factor),
+        LeastSquaresClassifier().fit(X, Y).decision_function(X),
+        atol=1e-8,
+    )
+
+
+def test_coefficients_beyond_range_are_refused():
+    with pytest.raises(InputError, match="leave the range of float64: rescale X"):
+        LeastSquaresClassifier().fit([[0.0], [1e-314]], [0, 1])
 
 
 def test_labels_that_cannot_be_sorted_are_named():
