@@ -17,6 +17,7 @@ from labelfold.exceptions import InputError
 __all__ = ["ThreadPool", "for_each", "limit_threads", "thread_limit"]
 
 Part = TypeVar("Part")
+MOST_THREADS = 4096  # beyond any machine, and within the numbers of thread pools
 
 
 @contextmanager
@@ -37,6 +38,10 @@ def limit_threads(n_jobs: int | None, *, user_api: str | None = None) -> Iterato
         return
     if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool):
         raise InputError(f"n_jobs={n_jobs!r} must be an integer, or None.")
+    if n_jobs > MOST_THREADS:
+        raise InputError(
+            f"n_jobs={n_jobs} is more than {MOST_THREADS} threads: give -1 for all cores."
+        )
     if n_jobs == 0:
         raise InputError("n_jobs=0 has no meaning: give 1 or more, -1 for all cores, or None.")
     with threadpool_limits(limits=effective_n_jobs(n_jobs), user_api=user_api):

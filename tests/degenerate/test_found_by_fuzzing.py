@@ -79,6 +79,7 @@ def test_arguments_of_evidence_functions_are_named(call, message):
         (CCDR(n_components=np.array([1, 2])), "n_components=.* must be a single value"),
         (CCDR(weights=np.array([1, 2])), "weights=.* is unknown"),
         (CCDR(scale={}), "scale={} must be 'auto', a number"),
+        (CCDR(n_jobs=2**70), "n_jobs=.* is more than 4096 threads"),
         (CCDR(n_jobs="2"), "n_jobs='2' must be an integer"),
         (CCDR(neighbor_search=np.array([1, 2])), "neighbor_search=.* is unknown"),
         (LaplacianClassifier(tol=5e-324), "tol=5e-324 must be a number, .* at least 1e-15"),

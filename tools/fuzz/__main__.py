@@ -63,7 +63,7 @@ def summarize(batches: list[dict[str, Any]]) -> dict[str, Any]:
         faults.update(fault["fault"] for fault in one["faults"])
     return {
         "cases": BATCH * len(batches),
-        "seconds": sum(one["seconds"] for one in batches),
+        "seconds": round(sum(one["seconds"] for one in batches)),
         "slowest": max((one["slowest"] for one in batches), default=0.0),
         "outcomes": dict(outcomes.most_common()),
         "subjects": dict(sorted(subjects.items())),
