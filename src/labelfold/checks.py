@@ -151,7 +151,7 @@ def check_graph_rows(X: Any, *, keep_type: bool) -> Any:
 
 def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
     """Yield slices of rows that have about :data:`ENTRIES_AT_ONCE` entries; never a short rest."""
-    size = FAISS_STEP * max(1, ENTRIES_AT_ONCE // max(1, n_columns) // FAISS_STEP)
+    size = FAISS_STEP * -(-ENTRIES_AT_ONCE // max(1, n_columns) // FAISS_STEP)
     start = 0
     while n_rows - start >= 1.1 * size:
         yield slice(start, start + size)

@@ -264,7 +264,7 @@ def _both_ways(lists: sp.csr_array) -> Iterator[tuple[slice, sp.csr_array, sp.cs
 
 
 def _counted_down(lengths: sp.csr_array) -> sp.csr_array:
-    values = lengths.data + 0.0  # makes 0.0 of -0.0
+    values = lengths.data.astype(np.float64, copy=False) + 0.0  # makes 0.0 of -0.0
     return with_values(lengths, LATEST - values.view(np.int64))
 
 

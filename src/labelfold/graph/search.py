@@ -44,7 +44,7 @@ VERY_SLOW = 1e12  # minutes
 RECALL_GOAL = 0.998
 SAMPLE_SIZE = 300
 KMEANS_ITERATIONS = 4
-LARGEST_LISTS = 2**26  # entries of rows; lists of more, a copy in float32, go after the search
+LARGEST_LISTS = 2**25  # entries of rows; lists of more, a copy in float32, go after the search
 ROWS_PER_CENTROID = 10  # that k-means is trained on: more moves the recall little
 
 

@@ -21,7 +21,6 @@ is filtered or after the last one: the block as it is there, what is locked, and
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -314,19 +313,24 @@ class _SubspaceIteration:
             self._operator.filter(chebyshev, X[:, first : first + panel], dtype)
         save_state(partial(state, X.shape[1]))
 
-    def _resume(self, state: Mapping[str, NDArray[Any]]) -> Block:
-        """Go back to a state that was saved, and return its block with the filter applied."""
-        X, vectors = state["block"], state["vectors"]
-        self._n_locked = vectors.shape[1]
-        self._block[:, : self._n_locked], self._mu[: self._n_locked] = vectors, state["values"]
+    def _resume(self, state: dict[str, NDArray[Any]]) -> Block:
+        """Go back to a state that was saved, and return its block with the filter applied.
+
+        Its large arrays are taken out of it, so that they do not stay in memory.
+        """
+        X = state.pop("block")
+        self._n_locked = len(state["values"])
+        self._mu[: self._n_locked] = state["values"]
+        self._block[:, : self._n_locked] = state.pop("vectors")
         self._n_opening, self._n_filters, self._operator.n_products = state["n_steps"].tolist()
         self._shortfall, self._setback = state["shortfall"].tolist()
         self._rng.bit_generator.state = json.loads(str(state["random"]))
         floor, bound, degree = state["filter"].tolist()
         dtype: np.dtype[Any] = np.dtype(np.float32 if state["is_single"] else np.float64)
         if self._n_filters > 0:
-            X = self._block[:, self._n_locked : self._n_locked + X.shape[1]]
-            X[:] = state["block"]
+            place = slice(self._n_locked, self._n_locked + X.shape[1])
+            self._block[:, place] = X
+            X = self._block[:, place]
         n_done = int(state["n_done"])
         self._apply(ChebyshevFilter(floor, bound, int(degree)), X, dtype, n_done)
         return X
