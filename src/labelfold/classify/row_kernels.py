@@ -556,7 +556,7 @@ class RowKernels:
         features = self.view(kernel.view)[self._sample]
         if kernel.shape == "linear":
             deviations = features.std(axis=0)
-            return FeatureColumns(kernel, deviations / deviations.max() ** 2)
+            return FeatureColumns(kernel, deviations / (deviations.max() or 1.0) ** 2)
         # A sample that does not depend on the order of the rows.
         by_length = np.argsort(np.einsum("ij,ij->i", features, features))
         places = np.linspace(0, len(features) - 1, min(SAMPLE_SIZE, len(features))).astype(int)

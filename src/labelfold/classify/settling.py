@@ -23,7 +23,7 @@ from labelfold.graph import NeighborGraph
 from labelfold.graph.adjacency import row_numbers
 from labelfold.labels import PartialLabels
 
-__all__ = ["settle"]
+__all__ = ["mean_of_equal", "settle"]
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -77,7 +77,7 @@ def settle(
     growth = np.abs(np.bincount(codes, minlength=labels.n_classes) - sizes)
     if bands is None and np.any(growth > LARGEST_GROWTH * sizes):
         return None
-    return _mean_of_equal(settled, graph.equal_groups)
+    return mean_of_equal(settled, graph.equal_groups)
 
 
 def _classes(scores: Array, labels: PartialLabels) -> Codes:
@@ -94,8 +94,10 @@ def _spread(codes: Codes, walk: sp.csr_array, labels: PartialLabels) -> Array:
     return np.asarray(shares)
 
 
-def _mean_of_equal(scores: Array, groups: NDArray[np.integer]) -> Array:
+def mean_of_equal(scores: Array, groups: NDArray[np.integer]) -> Array:
     """Give equal rows equal scores, which a label of one of them would part."""
     sizes = np.bincount(groups)
+    if len(sizes) == len(groups):
+        return scores
     mean = sp.csr_array((1 / sizes[groups], (groups, np.arange(len(groups)))))
     return np.asarray((mean @ scores)[groups])

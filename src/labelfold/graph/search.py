@@ -234,7 +234,7 @@ class InvertedFileIndex(PointIndex):
     def _train(self, rng: np.random.Generator) -> NDArray[np.float32]:
         import faiss
 
-        n_lists = max(1, int(4 * np.sqrt(self.n_points)))
+        n_lists = min(self.n_points, int(4 * np.sqrt(self.n_points)))
         size = min(self.n_points, ROWS_PER_CENTROID * n_lists)
         sample = np.sort(rng.choice(self.n_points, size, replace=False))
         kmeans = faiss.Kmeans(
