@@ -207,7 +207,9 @@ class _SubspaceIteration:
 
     def _random_block(self) -> Block:
         dtype: Any = np.dtype(np.float32 if self._operator.is_compiled else np.float64)
-        return self._rng.standard_normal((self._operator.size, self._n_block), dtype=dtype)
+        block = self._block if dtype == self._dtype else np.empty(self._block.shape, dtype)
+        self._rng.standard_normal(dtype=dtype, out=block)
+        return block
 
     def _open(self, X: Block) -> Block:
         """Overwrite a random block with one that is rich in the wanted vectors."""
@@ -226,7 +228,8 @@ class _SubspaceIteration:
             self._apply(chebyshev, X, X.dtype)
             remove(X, self._known, self._n_threads)
         opened = self._block[:, : X.shape[1]]
-        opened[:] = X
+        if not np.may_share_memory(X, opened):
+            opened[:] = X
         return opened
 
     def _to_ritz_vectors(self, X: Block) -> tuple[Array, Block]:
