@@ -345,7 +345,9 @@ def _estimate_means(errors: Array) -> tuple[Array, Array, Array]:
     means, n_splits = errors.mean(axis=1), errors.shape[1]
     if n_splits == 1:
         return means, means, means
-    lows, highs = np.array([student_interval(row) for row in errors]).T
+    unknown = np.nan, np.nan
+    ends = [unknown if np.isnan(row).any() else student_interval(row) for row in errors]
+    lows, highs = np.array(ends).T
     known = errors[~np.isnan(errors)]
     is_share = bool(np.all((known >= 0) & (known <= 1)))
     lowest, highest = (0.0, 1.0) if is_share else (-np.inf, np.inf)

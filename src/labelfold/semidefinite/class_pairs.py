@@ -110,7 +110,8 @@ def find_class_pairs(graph: NeighborGraph, labels: PartialLabels) -> ClassPairs:
                 f"Among the {len(rows)} rows labeled {name!r} in y: {error}"
             ) from error
         edges, bridges = edges + kept.of_rows(rows), bridges + joining.of_rows(rows)
-    n, ends = len(labels), (edges + bridges).pairs.astype(np.int32)  # as csgraph wants them
+    n, pairs = len(labels), (edges + bridges).pairs.astype(np.int32)  # as csgraph wants them
+    ends = np.concatenate([pairs, pairs[:, ::-1]])
     linked = sp.csr_array((np.ones(len(ends)), tuple(ends.T)), shape=(n, n))
     components = find_components(linked, np.where(labels.mask, 0, -1))  # caps join the classes
     if components.max() > 0:
