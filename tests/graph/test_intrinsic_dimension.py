@@ -405,7 +405,10 @@ def test_other_metrics_and_squared_distances_do_not_halve_the_dimension():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"edge_power": 0}, "edge_power=0 must be a number, finite and at least 0.01 and at most 256"),
+        (
+            {"edge_power": 0},
+            "edge_power=0 must be a number, finite and at least 0.01 and at most 256",
+        ),
         ({"edge_power": np.nan}, "edge_power=nan must be a number, finite"),
         ({"edge_power": "1"}, "edge_power='1' must be"),
         ({"n_neighbors": 0}, "n_neighbors=0 must be an integer of at least 1"),

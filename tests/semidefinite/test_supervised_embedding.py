@@ -243,6 +243,7 @@ class TestDimension:
 @pytest.mark.parametrize("spread", [0, -1, np.nan, np.inf, "much", None])
 def test_spread_must_be_positive(clouds, spread):
     with pytest.raises(
-        ValueError, match=r"class_spread=.* must be .* greater than 0 and at most 1e\+10, such as 10\.0"
+        ValueError,
+        match=r"class_spread=.* must be .* greater than 0 and at most 1e\+10, such as 10\.0",
     ):
         fit(*clouds[:2], class_spread=spread)
