@@ -283,7 +283,7 @@ def answer_all(tables: list[Table], fitted: Any, whole: Any, coverage: float) ->
     """
     import numpy as np
 
-    from labelfold.cli.transform import answer, confidences, name_sets
+    from labelfold.tables.answers import answer, confidences, name_sets
 
     table, *more = tables
     predicted = fitted.transduction_
@@ -311,9 +311,9 @@ def as_display(
     import numpy as np
 
     from labelfold import CCDR
-    from labelfold.cli.transform import features_for
     from labelfold.labels import PartialLabels
     from labelfold.plotting.map_inputs import lay_out
+    from labelfold.tables.answers import features_for
 
     embedder = lay_out(fitted)
     if embedder is None:
