@@ -123,6 +123,17 @@ def classify(
             "anything to learn; needs 19 or more. Takes N times as long.",
         ),
     ] = 0,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            "--dask",
+            metavar="ADDRESS|local",
+            help="Label Parquet files on a Dask cluster, or with processes on this machine. DATA "
+            "is a folder, and so is -o; all workers see both. The fit is on a random sample of "
+            "50,000 rows and all labeled ones. Started again, it goes on where it ended.",
+            show_default=False,
+        ),
+    ] = None,
     wanted: OutputOptions,
     reading: DataOptions,
 ) -> None:
@@ -151,6 +162,20 @@ def classify(
     chosen = find_method(method, classifying())
     embeds = chosen.declaration.embeds
     check_options(method, embeds=embeds, head=head, permutations=permutations, folds=folds)
+    if dask is not None:
+        from labelfold.cli.classify_cluster import classify_on_cluster
+
+        excluded = {
+            "--new": new,
+            "--audit": audit,
+            "--folds": folds,
+            "--permutations": permutations,
+        }
+        classify_on_cluster(
+            console, dask, data, out, labels, chosen, head or HEADS[0], options, coverage,
+            wanted, reading, excluded,
+        )  # fmt: skip
+        return
     if audit is not None and method != "auto":
         raise InputError(f"--audit needs --method auto, and --method {method} was chosen.")
     if STANDARD_STREAM in data and new == STANDARD_STREAM:

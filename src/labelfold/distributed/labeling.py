@@ -22,7 +22,7 @@ from labelfold.distributed.checkpoints import Task, check_worker_memory, open_fo
 from labelfold.distributed.neighbor_lists import NeighborLists
 from labelfold.distributed.row_files import Partition, RowFiles, check_partition_memory
 from labelfold.tables.answers import answer, confidences, features_for
-from labelfold.tables.table import Choice, read_labels
+from labelfold.tables.table import Choice, Table, read_labels
 from labelfold.tables.writing import write_table
 from labelfold.whole_file import replacing
 
@@ -176,7 +176,7 @@ def _label(
 
 
 def _keep_given(answers: dict[str, Any], model: Any, table: Table) -> None:
-    """Put given labels in place of predicted ones, with the confidence that the model has in them.
+    """Put given labels in place of predicted ones, with the model's confidence in them.
 
     A partition may have text where others have numbers: classes are compared as text.
     """

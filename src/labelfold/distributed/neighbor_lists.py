@@ -208,15 +208,10 @@ class _Search:
 
     def sort_rows(self) -> None:
         """Sort the rows of each partition by block."""
+        how = self.folder, self.n_neighbors
         self._run(
             [
-                self._task(
-                    "sort",
-                    one,
-                    _sort,
-                    (self.folder, self.n_neighbors),
-                    _sorted(self.folder, one.number),
-                )
+                self._task("sort", one, _sort, how, _sorted(self.folder, one.number))
                 for one in self.rows.partitions
             ]
         )
