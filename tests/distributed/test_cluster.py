@@ -251,9 +251,15 @@ def test_an_error_names_the_partition(cluster, tmp_path):
         search_neighbors(rows, tmp_path / "graph", client=cluster.client, **SEARCH)
 
 
+def test_text_is_not_a_vector(cluster, rows, tmp_path):
+    data = [one.path for one in rows.partitions]
+    with pytest.raises(InputError, match=r"rows-\d.parquet, .*: column 'kind' holds string"):
+        search_neighbors(open_rows(data), tmp_path / "graph", client=cluster.client, **SEARCH)
+
+
 def test_cosine_lists(cluster, tmp_path):
     some = X[:3000] * np.linspace(0.5, 2, 3000, dtype=np.float32)[:, None]
-    rows = open_rows(write_rows(tmp_path / "data", some, LABELS, 2))
+    rows = open_rows(write_rows(tmp_path / "data", some, LABELS, 2), labels="kind")
     how = {"n_neighbors": 5, "rows_per_block": 1500, "metric": "cosine"}
     found = search_neighbors(rows, tmp_path / "graph", client=cluster.client, **how)
     true = NearestNeighbors(n_neighbors=6, metric="cosine").fit(some).kneighbors(some)[0]
@@ -309,5 +315,5 @@ def test_other_work_in_the_folder_is_refused(cluster, rows, lists, labels, model
 
 def test_more_than_a_worker_holds_is_refused_before_work(cluster, rows, tmp_path):
     how = {"n_neighbors": K, "rows_per_block": 10**6}
-    with pytest.raises(InputError, match=r"takes about 2.9 GB, and a worker has 1 GB per thread"):
+    with pytest.raises(InputError, match=r"takes about 2.2 GB, and a worker has 1 GB per thread"):
         search_neighbors(rows, tmp_path / "graph", client=cluster.client, **how)

@@ -94,6 +94,7 @@ class Table:
 
     def _to_numbers(self, name: str) -> NDArray[Any]:
         """Return a column of numbers, or of vectors, as a matrix."""
+        where = f"{self.origin}: " if self.origin else ""
         column = get_column(self.features, name)
         kind, types = column.type, pa.types
         if frames.is_vector(kind):
@@ -103,12 +104,12 @@ class Table:
             numbers = np.asarray(cast).reshape(-1, 1)
         else:
             raise InputError(
-                f"{self.origin}: column {name!r} holds {kind}, but the model needs numbers: "
+                f"{where}column {name!r} holds {kind}, but the model needs numbers: "
                 "fit it on the table with 'labelfold embed' or 'labelfold classify'."
             )
         for row in np.flatnonzero(np.isnan(numbers).any(axis=1))[:1].tolist():
             raise InputError(
-                f"{self.origin}: row {row + 1}, column {name!r}: a missing value, but the model "
+                f"{where}row {row + 1}, column {name!r}: a missing value, but the model "
                 "needs numbers: fill it in, or leave out the row."
             )
         return numbers
