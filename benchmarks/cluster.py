@@ -68,7 +68,7 @@ def write(folder, n_rows):
 def estimator():
     from labelfold import CCDR, ManifoldClassifier
 
-    return ManifoldClassifier(CCDR(24, n_neighbors=N_NEIGHBORS, metric="precomputed", n_jobs=1))
+    return ManifoldClassifier(CCDR(8, n_neighbors=N_NEIGHBORS, metric="precomputed", n_jobs=1))
 
 
 def on_workers(folder, address, n_rows):

@@ -21,6 +21,7 @@ from labelfold.whole_file import replacing
 
 SAMPLE_SIZE = 50_000  # rows that are fitted beside all labeled ones
 LOCAL = "local"
+TIMEOUT = 10  # seconds for a scheduler to answer
 
 
 def classify_on_cluster(
@@ -109,7 +110,7 @@ def connect(address: str, n_workers: int | None) -> Iterator[Any]:
 
     if address != LOCAL:
         try:
-            client = Client(address)
+            client = Client(address, timeout=TIMEOUT)
         except (OSError, ValueError) as error:
             raise InputError(
                 f"--dask {address}: no scheduler answers ({error}): start one with 'dask "

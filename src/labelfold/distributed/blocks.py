@@ -116,7 +116,7 @@ def find_blocks(
         kmeans.train(np.ascontiguousarray(sample))
         _, nearest = kmeans.index.search(sample, 1)
     counts = np.bincount(nearest.ravel(), minlength=n_cells)
-    centroids, counts = kmeans.centroids[counts > 0], counts[counts > 0]
+    centroids, counts = np.asarray(kmeans.centroids)[counts > 0], counts[counts > 0]
     groups = list(_halve(centroids, counts, np.arange(len(counts)), min(n_blocks, len(counts))))
     starts = np.cumsum([0, *(len(group) for group in groups[:-1])])
     blocks = Blocks(centroids[np.concatenate(groups)], starts, 0.0)
@@ -136,7 +136,7 @@ def search_block(
             "rows_per_block."
         )
     n_others = len(rows) - 1
-    index = make_index(
+    index: Any = make_index(
         rows, "euclidean", n_neighbors=n_neighbors, neighbor_search="auto", seed=seed
     )
     indices = np.empty((n_own, n_neighbors), dtype=np.intp)

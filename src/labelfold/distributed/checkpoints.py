@@ -128,7 +128,12 @@ def _call(how: tuple[Callable[..., Any], str, str], *arguments: Any) -> Any:
             f"Worker {address} does not see {folder}: name a folder that all workers share."
         )
     try:
-        return function(*arguments)
+        try:
+            return function(*arguments)
+        except SystemError:
+            # NumPy reads headers of arrays by ast.literal_eval, which at times fails in CPython
+            # 3.11 when another thread uses it too (python/cpython issue 106905).
+            return function(*arguments)
     except InputError as error:
         raise InputError(f"{title}: {error}") from error
     except OSError as error:

@@ -198,10 +198,9 @@ def _fit(estimator: Any, lists: NeighborLists, rows: RowFiles, folder: Path) -> 
     """Fit, and write labels and coordinates for each partition."""
     estimator.fit(lists.distances(), rows.read_labels())
     columns = dict(_fitted_columns(estimator))
-    names = [one for one in (rows.choice.row_id, rows.choice.label) if one is not None]
-    choice = Choice([], rows.choice.label, rows.choice.row_id)
+    choice = rows.choice._replace(features=[])
     for one in rows.partitions:
-        cells = one.read(names) if names else None
+        cells = one.read(choice.all())
         ids = None if choice.row_id is None else cells.column(choice.row_id).to_pylist()
         labels = None if choice.label is None else cells.column(choice.label).combine_chunks()
         own = slice(one.first, one.rows.stop)

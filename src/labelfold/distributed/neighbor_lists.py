@@ -390,7 +390,9 @@ def _merge(folder: Path, n_rows: int, k: int) -> None:
             np.lib.format.write_array_header_2_0(stream, header)
         for start in range(0, n_rows, ROWS_AT_ONCE):
             stop = min(start + ROWS_AT_ONCE, n_rows)
-            lists = {name: np.empty((stop - start, k), dtype=one) for name, one in dtypes.items()}
+            lists: dict[str, NDArray[Any]] = {
+                name: np.empty((stop - start, k), dtype=one) for name, one in dtypes.items()
+            }
             count = 0
             for file in files:
                 wanted = [("row", ">=", start), ("row", "<", stop)]
@@ -491,7 +493,7 @@ def _read_entries(path: Path, start: int, stop: int) -> NDArray[Any]:
         return np.fromfile(stream, dtype=kind, count=stop - start)
 
 
-def _write_arrays(path: Path, **arrays: NDArray[Any]) -> None:
+def _write_arrays(path: Path, **arrays: Any) -> None:
     with replacing(path) as stream:
         np.savez(stream, **arrays)
 

@@ -225,11 +225,11 @@ def store_rows(
     for number, part in enumerate(parts):
         output = path / f"rows-{number:05d}.parquet"
         if not output.exists():
-            pieces = (part,) if is_frame else part
+            arrays = (part,) if is_frame else part
             # Futures: Dask itself finds what a partition is computed from.
-            pieces = [client.compute(p) if dask.is_dask_collection(p) else p for p in pieces]
+            arrays = [client.compute(p) if dask.is_dask_collection(p) else p for p in arrays]
             name, title = f"store-{number:05d}", f"partition {number} of the data"
-            tasks.append(Task(name, title, _store, (output, *pieces)))
+            tasks.append(Task(name, title, _store, (output, *arrays)))
     run_tasks(client, path, tasks, verbose=verbose)
     has = {"labels": labels, "id_column": ids}
     if not is_frame:
@@ -310,14 +310,14 @@ def _find_files(data: Any) -> list[str]:
     """Return the absolute names of the files, those of a folder or pattern in order."""
     given = [data] if isinstance(data, str | os.PathLike) else list(data)
     found: list[str] = []
-    for name in map(os.fspath, given):
+    for name in [os.fspath(one) for one in given]:
         if os.path.isdir(name):
             names = sorted(glob.glob(os.path.join(glob.escape(name), "*.parquet")))
         else:
             names = [name] if os.path.exists(name) else sorted(glob.glob(name))
         if not names:
             raise InputError(f"{name}: there is no Parquet file: check the name.")
-        found += map(os.path.abspath, names)
+        found += [os.path.abspath(one) for one in names]
     return found
 
 

@@ -97,11 +97,10 @@ class Table:
         where = f"{self.origin}: " if self.origin else ""
         column = get_column(self.features, name)
         kind, types = column.type, pa.types
-        if frames.is_vector(kind):
+        if frames.is_vector(kind) or types.is_floating(kind):
             numbers = frames.to_array(column)
-        elif types.is_floating(kind) or types.is_integer(kind) or kind == pa.bool_():
-            cast = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
-            numbers = np.asarray(cast).reshape(-1, 1)
+        elif types.is_integer(kind) or kind == pa.bool_():
+            numbers = frames.to_array(column.cast(pa.float64()))
         else:
             raise InputError(
                 f"{where}column {name!r} holds {kind}, but the model needs numbers: "
