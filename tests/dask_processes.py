@@ -56,12 +56,11 @@ class Cluster:
         wait_until(are_there)
 
     def kill_worker(self):
-        """Kill a worker that is at work, in the middle of it, and start another."""
+        """Kill a worker that is at work, in the middle of it."""
         busy = next(a for a, keys in self.client.processing().items() if keys and a in self.workers)
         process = self.workers.pop(busy)
         process.kill()
         process.wait()
-        self.add_workers(1)
 
     @property
     def address(self):

@@ -29,7 +29,7 @@ from labelfold.whole_file import replacing
 __all__ = ["label_rows", "label_rows_by_graph"]
 
 # Of a fit, per row and neighbor: lists, distances both ways, weights, and work space.
-BYTES_PER_NEIGHBOR = 100
+BYTES_PER_NEIGHBOR = 200
 
 
 def label_rows(
@@ -99,7 +99,7 @@ def label_rows_by_graph(
 ) -> list[Path]:
     """Fit an estimator on the neighbor lists of all rows, and write its labels and coordinates.
 
-    The fit is one task on one worker: the graph must fit its memory, about 100 bytes per row and
+    The fit is one task on one worker: the graph must fit its memory, about 200 bytes per row and
     neighbor. The rows themselves are not read.
 
     Parameters

@@ -265,7 +265,11 @@ def _read(partition: Partition, choice: Choice, metric: str) -> NDArray[np.float
     """Return rows as they are searched: of length 1 for cosines."""
     rows = partition.read_matrix(choice)
     if metric == "cosine":
-        PointSpace(metric).prepare(as_float64(rows[np.abs(rows).max(axis=1) == 0]))
+        for zero in np.flatnonzero(~rows.any(axis=1))[:1]:
+            raise InputError(
+                f"metric='cosine' is not defined for rows of zeros, such as row "
+                f"{partition.first + zero + 1:,} of all: drop them or use another metric."
+            )
         rows = np.asarray(unit_rows(as_float64(rows)), dtype=np.float32)
     return rows
 
