@@ -1,13 +1,29 @@
-"""Free memory with made-up control groups, process limits and machines."""
+"""Free memory with made-up control groups, process limits and machines; fits that need more."""
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
 from types import SimpleNamespace
 
+import numpy as np
 import psutil
 import pytest
 
-from labelfold import memory
+from labelfold import (
+    CCDR,
+    FewLabelClassifier,
+    GraphLayout,
+    LaplacianClassifier,
+    LaplacianEigenmaps,
+    ManifoldClassifier,
+    MaximumVarianceUnfolding,
+    memory,
+)
+from labelfold.exceptions import NotEnoughMemoryError
+from labelfold.fit_memory import FitMemory
 
 GB = 10**9
 
@@ -92,3 +108,98 @@ def test_the_limit_of_the_process(machine, monkeypatch):
     assert memory.available_memory() == 2 * GB
     limit_process(monkeypatch, 3 * GB, used=4 * GB)
     assert memory.available_memory() == 0
+
+
+# Fits that are refused
+
+
+def test_formula_of_stages():
+    fit = FitMemory(n_rows=10)
+    fit.add(kept=10, during=90, buffers=7)
+    fit.add(kept=40, during=30)
+    assert (fit.kept, fit.peak) == (500, 1007)
+
+
+def test_little_is_not_looked_up(monkeypatch):
+    monkeypatch.setattr(memory, "available_memory", lambda: pytest.fail("looked up"))
+    memory.require_memory(memory.SMALL - 1, verbose=1)
+
+
+def test_what_is_needed_and_free_is_said(machine, capsys):
+    memory.require_memory(1.44 * GB, verbose=1)
+    assert capsys.readouterr().err == "Needs about 1.4 GB, 8.0 GB free.\n"
+    memory.require_memory(1.44 * GB)
+    assert capsys.readouterr().err == ""
+    with pytest.raises(NotEnoughMemoryError, match=r"about 9\.0 GB of memory, and 8\.0 GB are"):
+        memory.require_memory(9 * GB)
+
+
+FITS = [
+    CCDR(10),
+    CCDR("auto", radius=0.1),
+    LaplacianClassifier(),
+    FewLabelClassifier(),
+    ManifoldClassifier(),
+    MaximumVarianceUnfolding(),
+    *([GraphLayout()] if find_spec("openTSNE") else []),
+]
+
+
+@pytest.mark.parametrize("model", FITS, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("kind", ["float64", "float32"])
+def test_fits_in_a_small_container_are_refused_before_work(machine, monkeypatch, model, kind):
+    machine("0::/\n", ".", max=4 * GB, current=4 * GB - 30 * 10**6)
+    monkeypatch.setattr("labelfold.base.build_graph", lambda *a, **k: pytest.fail("searched"))
+    monkeypatch.setattr("labelfold.classify.row_kernels.fit_views", lambda *a: pytest.fail("fit"))
+    X = np.zeros((60_000, 40), dtype=kind)
+    y = np.where(np.arange(60_000) % 60, -1, np.arange(60_000) % 7)
+    with pytest.raises(NotEnoughMemoryError, match=r"needs about .* and 30 MB are free"):
+        model.fit(X, y)
+
+
+def test_copy_in_float64_is_refused_first(machine):
+    machine("0::/\n", ".", max=4 * GB, current=4 * GB - 30 * 10**6)
+    X = np.broadcast_to(np.arange(5), (10**7, 5))
+    with pytest.raises(NotEnoughMemoryError, match=r"needs about 400 MB"):
+        CCDR().fit(X)
+
+
+def test_a_graph_that_is_given_takes_nothing(machine):
+    rows = np.random.default_rng(0).normal(size=(300, 3))
+    model = LaplacianEigenmaps(n_neighbors=5)
+    graph = model.build_graph(rows)
+    needed = [model._memory(rows, None, given).peak for given in (None, graph)]
+    assert needed[0] > needed[1] > 300 * 8 * 3
+
+
+def test_more_of_anything_takes_more():
+    rows = np.zeros((50_000, 40), dtype=np.float32)
+    base = LaplacianEigenmaps(5)._memory(rows, None, None).peak
+    more = [
+        LaplacianEigenmaps(5)._memory(np.zeros((60_000, 40), dtype=np.float32), None, None),
+        LaplacianEigenmaps(5)._memory(np.zeros((50_000, 400), dtype=np.float32), None, None),
+        LaplacianEigenmaps(50)._memory(rows, None, None),
+        LaplacianEigenmaps(5, n_neighbors=40)._memory(rows, None, None),
+    ]
+    assert min(one.peak for one in more) > base
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ulimit -v holds on Linux")
+def test_command_line_under_ulimit_ends_with_code_2_and_both_figures(tmp_path):
+    """A process that may have 250 MB more than it has with everything loaded."""
+    np.save(tmp_path / "rows.npy", np.zeros((150_000, 30), dtype=np.float32))
+    script = (
+        "import resource, sys, faiss, psutil, sklearn.manifold, labelfold as lf\n"
+        "from labelfold.cli.app import main\n"
+        "lf.CCDR, lf.tables\n"
+        "limit = psutil.Process().memory_info().vms + 250 * 2**20\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (limit, limit))\n"
+        "sys.argv[1:] = ['embed', 'rows.npy', '-o', 'map.csv']\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2, done.stderr
+    assert re.search(r"needs about \d+ MB of memory, and \d+ MB are free", done.stderr)
+    assert not (tmp_path / "map.csv").exists()

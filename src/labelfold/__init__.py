@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         spectral,
         tables,
     )
+    from labelfold.checkpoint_folder import checkpoints
     from labelfold.classify import (
         FewLabelClassifier,
         LaplacianClassifier,
@@ -72,6 +73,7 @@ __all__ = [
     "SupervisedSemidefiniteEmbedding",
     "TransductiveSearchCV",
     "__version__",
+    "checkpoints",
     "classify",
     "datasets",
     "draw_audit",
@@ -97,6 +99,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "checkpoint_folder": ("checkpoints",),
     "classify": (
         "FewLabelClassifier",
         "LaplacianClassifier",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,10 +21,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelfold.checks import check_integer, check_rows
 from labelfold.exceptions import DisconnectedGraphWarning, InputError, warn_user
+from labelfold.fit_memory import FitMemory
 from labelfold.graph import GraphRecipe, NeighborGraph
 from labelfold.graph.components import find_components
 from labelfold.graph.neighbor_graph import build_graph, fingerprint
 from labelfold.labels import PartialLabels
+from labelfold.memory import require_memory
 from labelfold.methods import declaration_of, takes_partial_labels
 from labelfold.progress import Progress, show_progress
 from labelfold.threads import limit_threads
@@ -73,6 +76,28 @@ class GraphEstimator(BaseEstimator):
         """Return the parameters that determine the graph, by name."""
         own = self.get_params(deep=False)
         return {name: own[name] for name in GRAPH_PARAMETERS if name in own}
+
+    def _graph_memory(self, X: Any, graph: NeighborGraph | None) -> FitMemory:
+        """Return what the graph takes; nothing if it is given."""
+        memory, n_neighbors = FitMemory(X.shape[0]), self._expected_neighbors(X)
+        if graph is None:
+            is_sparse = sp.issparse(X)
+            n_bytes = X.data.nbytes if is_sparse else X.nbytes
+            n_listed = 0 if is_sparse else X.shape[1]  # inverted lists are of dense rows
+            memory.add_search(n_bytes / X.shape[0], n_listed, n_neighbors)
+            memory.add_edges(n_neighbors)
+        return memory
+
+    def _expected_neighbors(self, X: Any) -> int:
+        """Return the number of neighbors of a row; for a radius, which leaves it open, a usual one.
+
+        A wrong number raises when the graph is built.
+        """
+        settings = self._graph_settings()
+        given = settings.get("n_neighbors")
+        if not isinstance(given, Integral) or settings.get("radius") is not None:
+            given = GraphRecipe.n_neighbors
+        return min(int(given), X.shape[0] - 1)
 
     def _make_graph(self, X: Any, graph: NeighborGraph | None, progress: Progress) -> NeighborGraph:
         settings = self._graph_settings()
@@ -133,6 +158,7 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
         X = self._check_rows(X, reset=True)
         labels = self._check_labels(y, X.shape[0])
         self._check_parameters(labels)
+        require_memory(self._memory(X, labels, graph).needed, verbose=self.verbose)
         with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
             graph = self._make_graph(X, graph, progress)
             graph = self._bridge(graph, self._groups(labels))
@@ -187,6 +213,10 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
             if len(others):
                 carried[others] = extend(X[others], distances[others])
         return carried
+
+    def _memory(self, X: Any, labels: PartialLabels, graph: NeighborGraph | None) -> FitMemory:
+        """Return how much memory a fit takes; a subclass adds its own stages."""
+        return self._graph_memory(X, graph)
 
     @abstractmethod
     def _embed(

@@ -15,6 +15,7 @@ from sklearn.utils import assert_all_finite, check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
 from labelfold.exceptions import InputError
+from labelfold.memory import require_memory
 
 __all__ = [
     "check_choice",
@@ -98,6 +99,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, keep_type: bool = False) 
 
     With ``keep_type`` dense rows of :data:`ROW_TYPES` stay what they are, without a copy.
     """
+    _require_room(X, keep_type)
     with input_errors():
         X = validate_data(
             estimator,
@@ -160,6 +162,13 @@ def input_errors() -> Iterator[None]:
 
 def _types(X: Any, keep_type: bool) -> Any:
     return list(ROW_TYPES) if keep_type and not sp.issparse(X) else np.float64
+
+
+def _require_room(X: Any, keep_type: bool) -> None:
+    """Raise NotEnoughMemoryError if there is no room for a copy in float64."""
+    kept = ROW_TYPES if keep_type else (np.float64,)
+    if isinstance(X, np.ndarray) and X.dtype not in kept:
+        require_memory(8.0 * X.size)
 
 
 def _check_finite(X: Any, estimator_name: str | None) -> None:

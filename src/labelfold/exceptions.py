@@ -8,6 +8,7 @@ from typing import Any
 
 __all__ = [
     "ApproximateSearchWarning",
+    "CheckpointWarning",
     "DisconnectedGraphWarning",
     "FewEigenvectorsWarning",
     "FewLabelsWarning",
@@ -18,6 +19,7 @@ __all__ = [
     "InputError",
     "ModelFileError",
     "ModelVersionWarning",
+    "NotEnoughMemoryError",
     "UnreachedPointsWarning",
 ]
 
@@ -38,6 +40,10 @@ class GraphMismatchError(InputError):
 
 class ModelFileError(InputError):
     """Not a labelfold model file, or truncated, modified or too new."""
+
+
+class NotEnoughMemoryError(InputError, MemoryError):
+    """A fit needs more memory than is free; nothing was computed yet."""
 
 
 class ModelVersionWarning(UserWarning):
@@ -66,6 +72,10 @@ class UnreachedPointsWarning(UserWarning):
 
 class ApproximateSearchWarning(UserWarning):
     """The approximate neighbor search was not used as asked; the message says why."""
+
+
+class CheckpointWarning(UserWarning):
+    """Checkpoints could not be saved any more; the fit goes on without them."""
 
 
 class HubnessWarning(UserWarning):

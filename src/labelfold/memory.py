@@ -1,22 +1,29 @@
 """How much memory is free: on the machine, for this process and in its container.
 
+Work that needs more is refused before it starts, since a system would kill it halfway.
+
 A container is a control group of Linux, whose limit and use are files. Cached files count as used
 there, but the kernel drops them when memory is needed.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 import psutil
+
+from labelfold.exceptions import NotEnoughMemoryError
 
 try:
     import resource
 except ImportError:  # Windows has no limits of this kind
     resource = None  # type: ignore[assignment]
 
-__all__ = ["available_memory"]
+__all__ = ["available_memory", "require_memory"]
+
+SMALL = 10**8  # bytes for which nobody looks up what is free
 
 GROUPS = Path("/sys/fs/cgroup")
 OWN_GROUPS = Path("/proc/self/cgroup")
@@ -31,6 +38,32 @@ def available_memory() -> int:
     """Return the number of bytes that this process can still use without swapping."""
     free = [psutil.virtual_memory().available, *_free_by_process_limit(), *_free_in_groups()]
     return max(0, int(min(free)))
+
+
+def require_memory(needed: float, *, verbose: int = 0) -> None:
+    """Raise NotEnoughMemoryError if work needs more bytes than are free.
+
+    Parameters
+    ----------
+    needed : float
+        Bytes. Below 100 MB nothing is looked up.
+    verbose : int, default=0
+        1 prints what is needed and what is free on stderr.
+    """
+    if needed < SMALL:
+        return
+    free = available_memory()
+    if needed > free:
+        raise NotEnoughMemoryError(
+            f"This needs about {_in_words(needed)} of memory, and {_in_words(free)} are free: pass "
+            "fewer rows, or float32 or float16 ones, or embed subsamples with ResampledEmbedding."
+        )
+    if verbose:
+        print(f"Needs about {_in_words(needed)}, {_in_words(free)} free.", file=sys.stderr)
+
+
+def _in_words(n_bytes: float) -> str:
+    return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.0f} MB"
 
 
 def _free_by_process_limit() -> Iterator[int]:

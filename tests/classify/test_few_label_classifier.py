@@ -1,5 +1,7 @@
 """FewLabelClassifier against closed forms of its parts, and on what it must not get wrong."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -12,17 +14,33 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neighbors import KNeighborsTransformer
 
 import labelfold
-from labelfold import FewLabelClassifier, NeighborGraph, PartialLabels, hide_labels
-from labelfold.classify import kernel_average
+from labelfold import (
+    CCDR,
+    FewLabelClassifier,
+    LaplacianEigenmaps,
+    NeighborGraph,
+    PartialLabels,
+    checks,
+    hide_labels,
+)
+from labelfold.classify import kernel_average, row_kernels
 from labelfold.classify.class_sizes import find_offsets, read_class_sizes
 from labelfold.classify.kernel_average import KernelAverage
 from labelfold.classify.row_kernels import GRAPH_KERNELS, NewRows, RowKernels
 from labelfold.classify.settling import settle
 from labelfold.datasets import make_swiss_roll
 from labelfold.evidence import calibrate
-from labelfold.exceptions import FewLabelsWarning, InputError, UnreachedPointsWarning
+from labelfold.exceptions import (
+    DisconnectedGraphWarning,
+    FewLabelsWarning,
+    FewNeighborsWarning,
+    GraphMismatchError,
+    InputError,
+    UnreachedPointsWarning,
+)
 from labelfold.progress import report_nothing
 
+QUICK = ("mutual", "linear", "gaussian-standardized")
 PLAIN = ("mutual", "shared", "graph-10", "shared-20", "linear", "gaussian")
 
 
@@ -113,6 +131,141 @@ def test_one_search_serves_mutual_and_shared_neighbors(digits):
     mutual, shared = (kernels.graph(name, report_nothing) for name in ("mutual", "shared"))
     assert mutual.index is shared.index
     assert (mutual.recipe.n_neighbors, shared.recipe.n_neighbors) == (6, 10)
+
+
+# Rows as they are
+
+
+@pytest.fixture
+def many(monkeypatch):
+    """Take 500 digits for many rows, whose views are fitted to a sample of them."""
+    monkeypatch.setattr(row_kernels, "MANY_ENTRIES", 20_000)
+    monkeypatch.setattr(row_kernels, "SAMPLE_ENTRIES", 30_000)
+    monkeypatch.setattr(row_kernels, "SAMPLE_SIZE", 400)
+
+
+@pytest.mark.parametrize("kind", ["float32", "float16", "int8"])
+def test_narrow_rows_give_what_the_same_values_give_in_float64(kind, digits):
+    X, y = digits[0][:300], hide_labels(digits[1][:300], keep=range(40))
+    expected = FewLabelClassifier(candidates=QUICK).fit(X, y)
+    model = FewLabelClassifier(candidates=QUICK).fit(X.astype(kind), y)
+    np.testing.assert_array_equal(model.decision_values_, expected.decision_values_)
+    new = X[:9] + 1
+    found = model.predict_proba(new.astype(kind))
+    np.testing.assert_array_equal(found, expected.predict_proba(new))
+
+
+@pytest.mark.parametrize(("metric", "wide"), [("euclidean", False), ("cosine", True)])
+def test_many_rows_give_the_same_labels_whatever_their_type(many, metric, wide, digits, tmp_path):
+    X, y = digits[0][:500], digits[1][:500]
+    if wide:
+        X = np.sin(X @ np.random.default_rng(0).normal(size=(64, 150)) / 20)
+    X = X.astype(np.float16)
+    model = FewLabelClassifier(candidates=QUICK, metric=metric)
+    fitted = model.fit(X.astype(float), hide_labels(y, keep=range(60)))
+    assert fitted._views.in_blocks
+    assert error(fitted, y, np.arange(60)) < 0.2
+    np.testing.assert_array_equal(fitted.predict(X.astype(float)), fitted.transduction_)
+    np.save(tmp_path / "rows.npy", X)
+    for rows in (X.astype(np.float32), np.load(tmp_path / "rows.npy", mmap_mode="r")):
+        other = clone(model).fit(rows, hide_labels(y, keep=range(60)))
+        assert np.mean(other.transduction_ == fitted.transduction_) > 0.999
+        np.testing.assert_array_equal(other.predict(rows), other.transduction_)
+    labelfold.save(other, tmp_path / "model.labelfold")
+    again = labelfold.load(tmp_path / "model.labelfold")
+    np.testing.assert_array_equal(again.predict(X), other.transduction_)
+
+
+def test_views_of_a_sample_are_near_those_of_all_rows(many, digits):
+    X, y = digits[0][:500], hide_labels(digits[1][:500], keep=range(60))
+    for name in ("linear", "gaussian", "linear-standardized", "gaussian-standardized"):
+        labels = FewLabelClassifier(candidates=[name]).fit(X, y).transduction_
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(row_kernels, "MANY_ENTRIES", 10**9)
+            of_all = FewLabelClassifier(candidates=[name]).fit(X, y).transduction_
+        assert np.mean(labels == of_all) > 0.95
+
+
+def test_many_rows_on_disk_are_never_in_memory_as_float64(monkeypatch, tmp_path):
+    """40,000 rows take 31 MB on disk, 123 MB in float64, and their searched view 16 MB."""
+    monkeypatch.setattr(row_kernels, "MANY_ENTRIES", 2**20)
+    monkeypatch.setattr(row_kernels, "SAMPLE_ENTRIES", 2**20)
+    for module in (checks, row_kernels):
+        monkeypatch.setattr(module, "ENTRIES_AT_ONCE", 2**20)
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "rows.npy", rng.normal(size=(40_000, 384)).astype(np.float16))
+    X = np.load(tmp_path / "rows.npy", mmap_mode="r")
+    tracemalloc.start()
+    kernels = kernels_of(X)
+    assert kernels.view("rows").dtype == np.float32
+    for name in ("linear", "gaussian-standardized"):
+        columns = kernels.columns(name, np.arange(20), report_nothing)
+        columns.combine(kernels, np.ones((columns.at(kernels, np.arange(1)).shape[1], 2)))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 80e6
+
+
+# A graph that is given
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32"])
+def test_graph_with_room_for_ties_gives_what_a_search_of_its_own_gives(kind, digits, monkeypatch):
+    X, y = digits[0][:300].astype(kind), hide_labels(digits[1][:300], keep=range(40))
+    expected = FewLabelClassifier(candidates=QUICK).fit(X, y)
+    graph = CCDR(n_neighbors=13).build_graph(X)
+    monkeypatch.setattr(row_kernels, "build_graph", lambda *a, **k: pytest.fail("searched"))
+    model = FewLabelClassifier(candidates=QUICK).fit(X, y, graph=graph)
+    np.testing.assert_array_equal(model.decision_values_, expected.decision_values_)
+    np.testing.assert_array_equal(model.predict_proba(X + 1), expected.predict_proba(X + 1))
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize("n_columns", [40, 150])
+def test_graph_of_any_estimator_or_of_its_own(metric, n_columns, digits):
+    y = digits[1][:400]
+    X = digits[0][:400] @ np.random.default_rng(0).normal(size=(64, n_columns))
+    given = hide_labels(y, keep=range(60))
+    model = FewLabelClassifier(candidates=QUICK, metric=metric)
+    alone = clone(model).fit(X, given)
+    own = clone(model).fit(X, given, graph=model.build_graph(X))
+    np.testing.assert_array_equal(own.decision_values_, alone.decision_values_)
+    np.testing.assert_array_equal(own.predict_proba(X + 1), alone.predict_proba(X + 1))
+    embedder = LaplacianEigenmaps(n_neighbors=10, metric=metric).fit(X)
+    shared = clone(model).fit(X, given, graph=embedder.graph_)
+    assert shared.graph_.index is embedder.graph_.index
+    assert error(shared, y, np.arange(60)) < error(alone, y, np.arange(60)) + 0.03
+    np.testing.assert_array_equal(shared.predict(X), shared.transduction_)
+
+
+def test_graph_with_bridges_serves_without_them():
+    X, y = make_blobs(200, centers=[[0, 0], [50, 0], [0, 50]], random_state=0)
+    with pytest.warns(DisconnectedGraphWarning):
+        graph = LaplacianEigenmaps(n_neighbors=13).fit(X).graph_
+    given = hide_labels(y, keep=range(20))
+    model = FewLabelClassifier(candidates=QUICK).fit(X, given, graph=graph)
+    expected = FewLabelClassifier(candidates=QUICK).fit(X, given).decision_values_
+    np.testing.assert_array_equal(model.decision_values_, expected)
+
+
+def test_graph_with_few_neighbors_is_used_with_a_warning(digits):
+    X, y = digits[0][:200], digits[1][:200]
+    graph = NeighborGraph.build(X, n_neighbors=5)
+    with pytest.warns(FewNeighborsWarning, match="has 5 neighbors per row"):
+        model = FewLabelClassifier(candidates=QUICK).fit(
+            X, hide_labels(y, keep=range(40)), graph=graph
+        )
+    assert model.graph_.recipe.n_neighbors == 5
+    assert np.mean(model.predict(X) == model.transduction_) == 1
+
+
+@pytest.mark.parametrize("change", ["rows", "metric", "radius"])
+def test_graph_of_other_rows_or_metric_is_refused(change, digits):
+    X, y = digits[0][:200], hide_labels(digits[1][:200], keep=range(40))
+    settings = {"metric": {"metric": "cosine"}, "radius": {"radius": 30.0}}.get(change, {})
+    graph = NeighborGraph.build(X[::-1] if change == "rows" else X, **settings)
+    with pytest.raises(GraphMismatchError, match=change):
+        FewLabelClassifier().fit(X, y, graph=graph)
 
 
 # The average

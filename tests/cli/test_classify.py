@@ -378,3 +378,12 @@ def test_new_rows_without_a_column_leave_nothing(tmp_path, digits):
 
 def test_data_and_new_rows_from_one_stream():
     refused(run("-", "--labels", "digit", "--new", "-", "-o", "-"), "standard input")
+
+
+def test_a_checkpoint_folder_is_made_and_a_file_is_refused(tmp_path, digits, monkeypatch):
+    monkeypatch.setattr("labelfold.checkpoint_folder.LEAST_SECONDS", 0.0)
+    options = ["--labels", "digit", "-o", tmp_path / "labels.csv", "--method", "laplacian"]
+    options += ["--folds", 0, "--force", "--checkpoint"]
+    assert run(digits, *options, tmp_path / "kept").exit_code == 0
+    assert any((tmp_path / "kept").glob("graph-*.npz"))
+    refused(run(digits, *options, digits), "checkpoints cannot be written to")

@@ -273,3 +273,16 @@ def test_one_row_is_refused(tmp_path):
     result = run(data, "-o", tmp_path / "map.csv")
     refused(result, "has only one row: an embedding needs at least two")
     assert list(tmp_path.iterdir()) == [data]
+
+
+def test_a_checkpoint_folder_is_made_and_a_file_is_refused(tmp_path, digits, monkeypatch):
+    monkeypatch.setattr("labelfold.checkpoint_folder.LEAST_SECONDS", 0.0)
+    out, folder = tmp_path / "map.csv", tmp_path / "kept"
+    options = ["--labels", "digit", "-o", out, "--force", "--checkpoint"]
+    written = []
+    for _ in range(2):
+        assert run(digits, *options, folder).exit_code == 0
+        written.append((out.read_bytes(), sorted(folder.iterdir())))
+    assert written[0] == written[1]
+    assert [path.name.partition("-")[0] for path in folder.iterdir()].count("graph") == 1
+    refused(run(digits, *options, digits), "checkpoints cannot be written to", str(digits))

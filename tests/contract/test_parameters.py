@@ -63,6 +63,17 @@ def test_parameters_set_after_fit_change_nothing(method, data):
         model.set_params(**{name: value})
 
 
+@pytest.mark.parametrize("method", cases(lambda one: one.uses_graph))
+def test_a_graph_built_before_saves_the_search_and_changes_nothing(method, data):
+    X, y, new = data
+    if not hasattr(method, "build_graph"):
+        pytest.skip("its embedder takes no graph")
+    graph = method.build_graph(X)
+    assert_equal(
+        answers(clone(method).fit(X, y, graph=graph), new), answers(clone(method).fit(X, y), new)
+    )
+
+
 @pytest.mark.parametrize("method", cases(lambda one: one.embeds or one.classifies))
 def test_reading_attributes_adds_none(method, data):
     X, y, _ = data

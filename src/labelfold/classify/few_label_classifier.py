@@ -22,6 +22,7 @@ from labelfold.classify.row_kernels import (
     MOST_FEATURES,
     NewRows,
     RowKernels,
+    memory_of_kernels,
 )
 from labelfold.classify.settling import settle
 from labelfold.evidence import (
@@ -43,6 +44,7 @@ from labelfold.labels.transduction import (
     transduce,
     warn_of_unreached,
 )
+from labelfold.memory import require_memory
 from labelfold.methods import Declaration, declare, stored
 from labelfold.progress import Progress, show_progress
 from labelfold.solvers.certificates import EigenCertificate
@@ -93,7 +95,6 @@ class FewLabelCertificate:
         "averages graphs and features by how well they predict left-out labels",
         labels="needs",
         produces="classification",
-        uses_graph=False,
         only_in_fit=("label_distributions_", "transduction_", "_kernels"),
         examples=({}, {"candidates": ("mutual", "shared", "graph-10", "linear", "gaussian")}),
         agreement=1e-5,
@@ -200,6 +201,12 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
     beside the rows themselves, measured on 60,000 rows of 100 columns: four graphs, 60
     eigenvectors each, three views of the rows, and work space of a fifth of it.
 
+    Past 200,000 rows or 67 million entries, dense rows stay what they are: float64, float32,
+    float16 or int8, in memory or mapped from a file. Principal components and scales are fitted to
+    a random sample of 17 million entries, and features are computed a block of rows at a time;
+    only the rows that are searched are kept, in float32 if they are reduced. Fewer rows are
+    converted to float64.
+
     Examples
     --------
     >>> import numpy as np
@@ -230,7 +237,14 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: ArrayLike, audit: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        audit: ArrayLike | None = None,
+        *,
+        graph: NeighborGraph | None = None,
+    ) -> Self:
         """Label all rows.
 
         Parameters
@@ -244,17 +258,22 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
             Rows that were drawn at random to be labeled. Probabilities, error estimate and sets
             then rest on the labels of these rows alone. If none of them is labeled, labels count as
             chosen, and nothing is promised. None takes all labels as drawn at random.
+        graph : NeighborGraph, default=None
+            A graph built from the same rows with the same metric, by any estimator, whose neighbors
+            serve "mutual" and "shared" instead of a search. With 13 neighbors or more they are
+            those of a search of its own; with fewer than 10 a warning says so.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        X = check_rows(self, X, reset=True)
+        X = self._check_rows(X, reset=True)
         labels = PartialLabels.some_from_y(y, n_samples=X.shape[0])
         self._check_parameters()
+        self._require_memory(X, graph, labels.n_classes)
         with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
-            self._kernels = self._make_kernels(X)
+            self._kernels = self._make_kernels(X, graph)
             self._fit_labels(labels, audit, progress)
         return self
 
@@ -269,10 +288,12 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
         Returns
         -------
         NeighborGraph
-            For :func:`labelfold.evidence.suggest_rows` before any row is labeled.
+            For :func:`labelfold.evidence.suggest_rows` before any row is labeled, and for
+            ``fit(X, y, graph=...)``.
         """
-        X = check_rows(clone(self), X, reset=True)
+        X = clone(self)._check_rows(X, reset=True)
         self._check_parameters()
+        self._require_memory(X, None)
         with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
             return self._make_kernels(X).graph("shared", progress)
 
@@ -314,7 +335,11 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
         return True
 
     def fit_many(
-        self, models: Sequence[FewLabelClassifier], X: Any, ys: Sequence[ArrayLike], graph: None
+        self,
+        models: Sequence[FewLabelClassifier],
+        X: Any,
+        ys: Sequence[ArrayLike],
+        graph: NeighborGraph | None = None,
     ) -> Iterator[tuple[int, int, FewLabelClassifier]]:
         """Fit classifiers on the same graphs, for every y.
 
@@ -326,19 +351,25 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
             Rows.
         ys : sequence of array-like of shape (n_samples,)
             Labels.
-        graph : None
-            This classifier takes no graph.
+        graph : NeighborGraph, default=None
+            As for :meth:`fit`.
 
         Yields
         ------
         model, y, fitted : int, int, FewLabelClassifier
             Positions in ``models`` and ``ys``, and the model fitted for that y.
         """
-        first = clone(models[0]).fit(X, ys[0])
+        first = clone(models[0]).fit(X, ys[0], graph=graph)
         for number, model in enumerate(models):
             for fold, y in enumerate(ys):
                 fitted = copy(first).set_params(**model.get_params(deep=False))
                 yield number, fold, fitted.refit(y) if number or fold else fitted
+
+    def _require_memory(self, X: Any, graph: NeighborGraph | None, n_classes: int = 0) -> None:
+        """Raise NotEnoughMemoryError unless kernels and scores fit in free memory."""
+        memory = memory_of_kernels(X, self._choose_metric(X), self.candidates, graph)
+        memory.add_scores(n_classes)
+        require_memory(memory.needed, verbose=self.verbose)
 
     def _check_parameters(self) -> None:
         check_choice("metric", self.metric, METRICS)
@@ -351,13 +382,17 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
                     f"{KERNELS}, or None for all."
                 )
 
-    def _make_kernels(self, X: Any) -> RowKernels:
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
+        return check_rows(self, X, reset=reset, keep_type=self.metric != "precomputed")
+
+    def _make_kernels(self, X: Any, graph: NeighborGraph | None = None) -> RowKernels:
         return RowKernels(
             X,
             self._choose_metric(X),
             neighbor_search=self.neighbor_search,
             seed=seed_from(self.random_state),
             n_jobs=self.n_jobs,
+            graph=graph,
         )
 
     def _choose_metric(self, X: Any) -> str:
@@ -509,7 +544,7 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
             Ten neighbors per row, or all if there are fewer.
         """
         check_is_fitted(self)
-        X = check_rows(self, X, reset=False)
+        X = self._check_rows(X, reset=False)
         with limit_threads(self.n_jobs):
             return NewRows(self._views, X).distances(GRAPH_KERNELS["shared"], self.graph_)
 
@@ -527,7 +562,7 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
     def _score_rows(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Return scores of rows, and whether no label reaches them."""
         check_is_fitted(self)
-        X = check_rows(self, X, reset=False)
+        X = self._check_rows(X, reset=False)
         with limit_threads(self.n_jobs):
             new = NewRows(self._views, X)
             distances = new.distances(GRAPH_KERNELS["shared"], self.graph_)
@@ -539,7 +574,7 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
                 near = self.graph_.weigh(distances, relative=True)
                 scores += (near @ self._settling) / near.sum(axis=1)[:, None]
             rows, own = self.graph_.values_of_equal(
-                new.view("rows"), distances, self.decision_values_
+                new.searched(GRAPH_KERNELS["shared"]), distances, self.decision_values_
             )
             scores[rows] = own
         return scores, groups < 0

@@ -9,11 +9,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from labelfold.base import GraphEstimator
-from labelfold.checks import check_choice, check_integer, check_real, check_rows
+from labelfold.checks import check_choice, check_graph_rows, check_integer, check_real, check_rows
 from labelfold.classify.laplacian_scores import (
     LEAST_SHARE,
     LaplacianColumns,
@@ -35,6 +34,7 @@ from labelfold.labels.transduction import (
     transduce,
     warn_of_unreached,
 )
+from labelfold.memory import require_memory
 from labelfold.methods import Declaration, PublishedMixin, declare, stored
 from labelfold.progress import Progress, show_progress
 from labelfold.solvers.certificates import EigenCertificate
@@ -336,9 +336,12 @@ class LaplacianClassifier(PublishedMixin, ScoreClassifierMixin, GraphEstimator):
         self : object
             The fitted estimator.
         """
-        X = check_rows(self, X, reset=True)
+        X = check_rows(self, X, reset=True, keep_type=self._keeps_type)
         labels = PartialLabels.some_from_y(y, n_samples=X.shape[0])
         self._check_parameters()
+        if basis is None:
+            n_vectors = largest_number(self.n_eigenvectors, self.penalty, labels)
+            self._require_memory(X, graph, n_vectors, labels.n_classes)
         with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
             if basis is not None:
                 basis.check_matches(graph, self.normalization)
@@ -380,7 +383,8 @@ class LaplacianClassifier(PublishedMixin, ScoreClassifierMixin, GraphEstimator):
         """
         self._check_parameters()
         check_integer("n_eigenvectors", n_eigenvectors, least=1, hint=", the constant included")
-        X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+        X = check_graph_rows(X, keep_type=self._keeps_type)
+        self._require_memory(X, graph, n_eigenvectors)
         with limit_threads(self.n_jobs), show_progress(self.verbose) as progress:
             graph = self._make_graph(X, graph, progress)
             return self._compute_basis(graph, n_eigenvectors, progress)
@@ -436,6 +440,10 @@ class LaplacianClassifier(PublishedMixin, ScoreClassifierMixin, GraphEstimator):
             for fold, y in enumerate(ys):
                 yield number, fold, clone(model).fit(X, y, basis=basis)
 
+    @property
+    def _keeps_type(self) -> bool:
+        return bool(self.metric != "precomputed")
+
     def _check_parameters(self) -> None:
         """Raise InputError for wrong parameters before the search begins."""
         check_choice("eigen_solver", self.eigen_solver, EIGEN_SOLVERS)
@@ -445,6 +453,15 @@ class LaplacianClassifier(PublishedMixin, ScoreClassifierMixin, GraphEstimator):
         power, hint = self.penalty_power, ": 1 for the roughness of LAPCLASS section 4, 2 stiffer"
         check_real("penalty_power", power, above=0, at_most=LARGEST_POWER, hint=hint)
         check_real("tol", self.tol, above=0, below=1, hint=", such as 1e-4")
+
+    def _require_memory(
+        self, X: Any, graph: NeighborGraph | None, n_vectors: int, n_classes: int = 0
+    ) -> None:
+        """Raise NotEnoughMemoryError unless graph, vectors and scores fit in free memory."""
+        memory = self._graph_memory(X, graph)
+        memory.add_eigenvectors(self._expected_neighbors(X), min(n_vectors, X.shape[0]))
+        memory.add_scores(n_classes)
+        require_memory(memory.needed, verbose=self.verbose)
 
     def _compute_basis(
         self, graph: NeighborGraph, n_eigenvectors: int, progress: Progress
@@ -494,7 +511,7 @@ class LaplacianClassifier(PublishedMixin, ScoreClassifierMixin, GraphEstimator):
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
-        X = check_rows(self, X, reset=False)
+        X = check_rows(self, X, reset=False, keep_type=self._keeps_type)
         with limit_threads(self.n_jobs):
             distances = self.graph_.distances_to(X)
             scores = self._columns.combine_at_new(distances, self.coef_.T)

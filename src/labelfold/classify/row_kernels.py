@@ -12,10 +12,15 @@ A kernel is held as columns: K = Phi Phi^T, with one row of Phi per row of the d
 Columns rather than K itself: 1 / lambda^2 may span fourteen orders of magnitude, of which an
 eigendecomposition of K loses the smallest. All but the landmarks is independent of labels. It is
 computed when it is first needed, and serves every later set of labels.
+
+Few rows are converted to float64, and their views are held. Many stay what they are, on disk if
+they are mapped from there: views are fitted to a random sample of them, only the one that is
+searched is held, in float32, and the others are computed a block of rows at a time.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,17 +34,28 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 
+from labelfold.checks import row_blocks
 from labelfold.classify.laplacian_scores import LaplacianColumns
+from labelfold.exceptions import FewNeighborsWarning, warn_user
+from labelfold.fit_memory import FitMemory
 from labelfold.graph import GraphRecipe, NeighborGraph
 from labelfold.graph.adjacency import keep_nearest
-from labelfold.graph.neighbor_graph import build_graph
-from labelfold.graph.point_space import PointSpace
+from labelfold.graph.neighbor_graph import build_graph, graph_of_lists
+from labelfold.graph.point_space import PointSpace, as_float64
 from labelfold.methods import stored
 from labelfold.progress import Progress
 from labelfold.solvers.certificates import EigenCertificate
 from labelfold.spectral.laplacian_basis import LaplacianBasis
 
-__all__ = ["FEATURE_KERNELS", "GRAPH_KERNELS", "KERNELS", "Columns", "NewRows", "RowKernels"]
+__all__ = [
+    "FEATURE_KERNELS",
+    "GRAPH_KERNELS",
+    "KERNELS",
+    "Columns",
+    "NewRows",
+    "RowKernels",
+    "memory_of_kernels",
+]
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.intp]
@@ -92,6 +108,9 @@ KERNELS = (*GRAPH_KERNELS, *FEATURE_KERNELS)
 # quarter of the time. On 60,000 images with 100 labels the error is 3.0 % instead of 2.8 %.
 MANY_ROWS = 200_000
 ONE_GRAPH = "mutual"
+# Past so many rows or entries (half a gigabyte in float64) views are fitted to a random sample.
+MANY_ENTRIES = 2**26
+SAMPLE_ENTRIES = 2**24
 
 
 @stored
@@ -108,7 +127,11 @@ class GraphColumns:
 
     def combine(self, kernels: RowKernels, coefficients: Array) -> Array:
         """Return combinations of the columns at all rows."""
-        return np.asarray(self.laplacian.basis.vectors @ (coefficients.T / self._roughness).T)
+        vectors, slopes = self.laplacian.basis.vectors, (coefficients.T / self._roughness).T
+        combined = np.empty((len(vectors), slopes.shape[1]))
+        for block in row_blocks(*vectors.shape):
+            combined[block] = vectors[block] @ slopes
+        return combined
 
     def combine_at_new(self, new: NewRows, coefficients: Array) -> Array:
         """Return combinations of the columns at new rows, extended from their neighbors."""
@@ -146,7 +169,8 @@ class FeatureColumns:
 
     def _combine(self, features: Array, coefficients: Array) -> Array:
         combined = np.empty((len(features), coefficients.shape[1]))
-        step = max(1, ENTRIES_AT_ONCE // len(coefficients))
+        widest = max(len(coefficients), features[:1].shape[1])
+        step = max(1, ENTRIES_AT_ONCE // widest)
         for start in range(0, len(features), step):
             part = slice(start, start + step)
             combined[part] = self._values(features[part]) @ coefficients
@@ -192,14 +216,76 @@ class View:
 
     def __call__(self, X: Any) -> Array:
         """Return the features of rows."""
-        features = self.map.transform(X)
+        features = self.map.transform(as_float64(X))
         if self.grain == 0:
             return np.asarray(features)
         return np.asarray(np.rint(features / self.grain) * self.grain)
 
+    @property
+    def is_identity(self) -> bool:
+        """Whether features are the rows themselves."""
+        return len(self.map.steps) == 1
+
+
+@stored
+@dataclass(frozen=True, eq=False)
+class Views:
+    """The views of a set of rows, by name, and how they are computed.
+
+    Parameters
+    ----------
+    maps : dict of str to View
+        "rows", "components" and "standardized".
+    in_blocks : bool
+        Whether rows are so many that they are mapped a block at a time, when they are needed.
+    searches_given : bool
+        Whether neighbors are found among the given rows, by a graph that came with them, instead
+        of among their view "rows".
+    """
+
+    maps: dict[str, View]
+    in_blocks: bool
+    searches_given: bool = False
+
+
+@stored
+class MappedRows:
+    """Features of rows, computed for a selection of rows and columns when it is asked for."""
+
+    def __init__(self, view: View, rows: Any, *, is_single: bool = False) -> None:
+        self._view, self._rows, self._is_single = view, rows, is_single
+        self._n_features = view(rows[:1]).shape[1]
+
+    def __len__(self) -> int:
+        return int(self._rows.shape[0])
+
+    def __getitem__(self, selection: Any) -> NDArray[Any]:
+        at, columns = selection if isinstance(selection, tuple) else (selection, slice(None))
+        numbers = np.arange(len(self))[at]
+        width = np.arange(self._n_features)[columns].size
+        dtype = np.float32 if self._is_single else np.float64
+        features = np.empty((len(numbers), width), dtype=dtype)
+        for block in row_blocks(len(numbers), self._rows.shape[1]):
+            features[block] = self._view(self._rows[numbers[block]])[:, columns]
+        return features
+
+
+def are_many(X: Any) -> bool:
+    """Return whether rows are so many that their views are fitted to a sample."""
+    return bool(X.shape[0] > MANY_ROWS or X.size > MANY_ENTRIES)
+
+
+def sample_rows(X: Any, seed: int) -> Numbers | slice:
+    """Return the rows that views are fitted to: all, or a random sample of many."""
+    if not are_many(X):
+        return slice(None)
+    n = X.shape[0]
+    size = min(n, max(SAMPLE_SIZE, SAMPLE_ENTRIES * n // max(1, X.size)))
+    return np.sort(np.random.default_rng(seed).choice(n, size, replace=False))
+
 
 def fit_views(X: Any, metric: str, seed: int) -> dict[str, View]:
-    """Fit the views of the training rows.
+    """Fit the views of the training rows, or of a sample of them.
 
     "rows" are searched for neighbors: the rows themselves, or their first principal components if
     they are wide; with ``metric="cosine"`` brought to length 1. "components" are the principal
@@ -207,7 +293,7 @@ def fit_views(X: Any, metric: str, seed: int) -> dict[str, View]:
     columns of "rows" if the metric is cosine or the rows are sparse.
     """
     is_wide = X.shape[1] > MOST_FEATURES
-    X = X if is_wide else as_dense(X)
+    X = as_float64(X if is_wide else as_dense(X))
     n_reduced = min(MOST_FEATURES, min(X.shape) - 1)
     reduce = [PCA(n_reduced, random_state=seed)] if is_wide else []
     if metric == "cosine":
@@ -225,17 +311,57 @@ def fit_views(X: Any, metric: str, seed: int) -> dict[str, View]:
     return {"rows": rows, "components": components, "standardized": standardized}
 
 
+def default_names(n_rows: int) -> tuple[str, ...]:
+    """Return the names of the kernels that take part if none are named."""
+    left_out = set(GRAPH_KERNELS) - {ONE_GRAPH} if n_rows > MANY_ROWS else set()
+    return tuple(name for name in KERNELS if name not in left_out)
+
+
+def memory_of_kernels(
+    X: Any, metric: str, names: Sequence[str] | None, graph: NeighborGraph | None
+) -> FitMemory:
+    """Return how much memory views, graphs and eigenvectors of these rows take."""
+    memory, d = FitMemory(X.shape[0]), min(X.shape[1], MOST_FEATURES)
+    value = X.dtype.itemsize
+    if metric == "precomputed":
+        d = 0
+    elif are_many(X):
+        projected = X.shape[1] > d or metric == "cosine"
+        value = 4 if projected else value
+        memory.add(kept=4.0 * d * projected, buffers=16.0 * SAMPLE_ENTRIES)
+    else:  # rows and three views in float64, two if the first is the rows themselves
+        own = 0 if value == 8 or sp.issparse(X) else 8 * X.shape[1]
+        value = 8
+        memory.add(kept=own + 16 * d + 8 * d * (X.shape[1] > d), during=8 * d)
+    shared = GRAPH_KERNELS["shared"].n_neighbors
+    if graph is None:
+        memory.add_search(value * d, d, shared + MOST_TIES)
+    memory.add_edges(shared)
+    for name, kernel in GRAPH_KERNELS.items():
+        if name not in (default_names(X.shape[0]) if names is None else names):
+            continue
+        if kernel.n_components is not None:
+            memory.add_search(8 * kernel.n_components, kernel.n_components, kernel.n_neighbors)
+        if name != "shared":
+            memory.add_edges(kernel.n_neighbors)
+        memory.add_eigenvectors(kernel.n_neighbors, N_EIGENVECTORS)
+    memory.add(buffers=16.0 * ENTRIES_AT_ONCE)
+    return memory
+
+
 @stored
 class NewRows:
     """Rows with their views and neighbors, each computed once for all kernels."""
 
-    def __init__(self, views: dict[str, View] | None, X: Any) -> None:
+    def __init__(self, views: Views | None, X: Any) -> None:
         self._maps, self._given = views, X
         if views is not None:
             # What was fitted to dense rows, or to few columns, takes dense rows.
-            is_text = X.shape[1] > MOST_FEATURES and views["standardized"].of_rows
+            is_text = X.shape[1] > MOST_FEATURES and views.maps["standardized"].of_rows
             self._given = X if is_text else as_dense(X)
-        self._views: dict[str, Array] = {}
+            if not views.in_blocks:
+                self._given = as_float64(self._given)
+        self._views: dict[str, Any] = {}
         self._distances: dict[int | None, sp.csr_array] = {}
 
     def view(self, name: str) -> Any:
@@ -243,15 +369,24 @@ class NewRows:
         if self._maps is None:
             return self._given
         if name not in self._views:
-            view = self._maps[name]
-            self._views[name] = view(self.view("rows") if view.of_rows else self._given)
+            self._views[name] = self._compute(name, self._maps)
         return self._views[name]
+
+    def _compute(self, name: str, views: Views) -> Any:
+        view = views.maps[name]
+        rows = self.view("rows") if view.of_rows else self._given
+        if not views.in_blocks:
+            return view(rows)
+        if name != "rows":
+            return MappedRows(view, rows)
+        return rows if view.is_identity else MappedRows(view, rows, is_single=True)[:]
 
     def searched(self, kernel: GraphKernel) -> Any:
         """Return the features in which the graph of a kernel has its neighbors."""
-        if kernel.n_components is None:
-            return self.view("rows")
-        return self.view("components")[:, : kernel.n_components]
+        if kernel.n_components is not None:
+            return self.view("components")[:, : kernel.n_components]
+        is_given = self._maps is not None and self._maps.searches_given
+        return self._given if is_given else self.view("rows")
 
     def distances(self, kernel: GraphKernel, graph: NeighborGraph) -> sp.csr_array:
         """Return distances to the neighbors of the training rows in the graph of a kernel."""
@@ -283,22 +418,36 @@ class RowKernels:
         Of the approximate search and of the decompositions.
     n_jobs : int or None
         Bound on the number of threads.
+    graph : NeighborGraph, default=None
+        A graph of these rows, whose neighbors serve the kernels on all features.
     """
 
     def __init__(
-        self, X: Any, metric: str, *, neighbor_search: str, seed: int, n_jobs: int | None
+        self,
+        X: Any,
+        metric: str,
+        *,
+        neighbor_search: str,
+        seed: int,
+        n_jobs: int | None,
+        graph: NeighborGraph | None = None,
     ) -> None:
         self.n_rows = X.shape[0]
         # Rows of length 1 have the same neighbors by the euclidean metric as by the cosine.
         self._graph_metric = metric if metric == "precomputed" else "euclidean"
         self.neighbor_search, self.seed, self.n_jobs = neighbor_search, seed, n_jobs
-        self.views: dict[str, View] | None = None  # none of distances
+        self.views: Views | None = None  # none of distances
+        self._sample: Numbers | slice = slice(None)
         if metric != "precomputed":
-            PointSpace(metric).prepare(X)  # raises for rows of extreme size
-            self.views = fit_views(X, metric, seed)
+            PointSpace(metric).check(X)  # raises for rows of extreme size
+            self._sample = sample_rows(X, seed)
+            maps = fit_views(X[self._sample], metric, seed)
+            self.views = Views(maps, in_blocks=not isinstance(self._sample, slice))
         self._rows = NewRows(self.views, X)
         self._graphs: dict[str, NeighborGraph] = {}
         self._columns: dict[str, GraphColumns] = {}
+        if graph is not None:
+            self._take_neighbors(graph, X, metric)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -310,10 +459,8 @@ class RowKernels:
     @property
     def default_names(self) -> tuple[str, ...]:
         """Names of the kernels that take part if none are named."""
-        if self.n_rows <= MANY_ROWS:
-            return self.names
-        left_out = set(GRAPH_KERNELS) - {ONE_GRAPH}
-        return tuple(name for name in self.names if name not in left_out)
+        by_size = default_names(self.n_rows)
+        return tuple(name for name in self.names if name in by_size)
 
     def view(self, name: str) -> Any:
         """Return a view of the training rows."""
@@ -350,6 +497,36 @@ class RowKernels:
             self._graphs[name] = graph
         return self._graphs[name]
 
+    def _take_neighbors(self, graph: NeighborGraph, X: Any, metric: str) -> None:
+        """Let the lists of a given graph serve the kernels on all features."""
+        given, kernel = graph.recipe, GRAPH_KERNELS["shared"]
+        is_of_view = (  # as a graph that this class built
+            self.views is not None
+            and not self.views.maps["rows"].is_identity
+            and given.metric == self._graph_metric
+            and graph.index.same_as(self._rows.view("rows"))
+        )
+        if not is_of_view:
+            wanted = GraphRecipe(given.n_neighbors, None, metric, given.weights, given.scale)
+            graph.check_matches(X, wanted)
+            if self.views is not None:
+                self.views = replace(self.views, searches_given=True)
+                self._rows = NewRows(self.views, X)
+        n_neighbors, n_listed = kernel.n_neighbors, given.n_neighbors + given.most_ties
+        if given.n_neighbors < min(n_neighbors, self.n_rows - 1):
+            n_neighbors = given.n_neighbors
+            warn_user(
+                f"The graph has {n_neighbors} neighbors per row, and FewLabelClassifier takes "
+                f"{kernel.n_neighbors}: it makes do with fewer, and may err more often. Build the "
+                f"graph with n_neighbors={kernel.n_neighbors} or more.",
+                FewNeighborsWarning,
+            )
+        most_ties = 0 if self.views is None else min(MOST_TIES, n_listed - n_neighbors)
+        recipe = GraphRecipe(n_neighbors, None, given.metric, kernel.weights, most_ties=most_ties)
+        nearest = keep_nearest(graph.nearest, n_neighbors + most_ties)
+        lists = keep_nearest(nearest, n_neighbors, ties=most_ties > 0)
+        self._graphs["shared"] = graph_of_lists(lists, None, recipe, graph.index)
+
     def groups(self, progress: Progress) -> NDArray[np.int32]:
         """Return for every row the group that labels of other groups do not reach.
 
@@ -375,7 +552,7 @@ class RowKernels:
         return GraphColumns(kernel, LaplacianColumns(basis, alike, np.ones(1)))
 
     def _feature_columns(self, kernel: FeatureKernel, labeled: Numbers) -> FeatureColumns:
-        features = self.view(kernel.view)
+        features = self.view(kernel.view)[self._sample]
         if kernel.shape == "linear":
             deviations = features.std(axis=0)
             return FeatureColumns(kernel, deviations / deviations.max() ** 2)
@@ -390,4 +567,5 @@ class RowKernels:
             n_components=min(MOST_LANDMARKS, len(labeled)),
             random_state=self.seed,
         )
-        return FeatureColumns(kernel, np.ones(0), landmarks.fit(features[labeled]))
+        at_labeled = self.view(kernel.view)[labeled]
+        return FeatureColumns(kernel, np.ones(0), landmarks.fit(at_labeled))

@@ -29,7 +29,8 @@ app = typer.Typer(
     name="labelfold",
     cls=ErrorTranslatingGroup,
     help="Label, embed and draw tables with many rows and few labels.",
-    epilog="Exit codes: 0 success, 2 bad usage or input, 130 interrupted, 1 a fault in labelfold.",
+    epilog="Exit codes: 0 success, 2 bad usage, bad input or too little memory, 130 interrupted, "
+    "1 a fault in labelfold.",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

@@ -180,7 +180,8 @@ def classify(
         raise InputError(f"--audit needs --method auto, and --method {method} was chosen.")
     if STANDARD_STREAM in data and new == STANDARD_STREAM:
         raise InputError("DATA and --new cannot both be standard input: name a file.")
-    with Results(out, reading.files(*data, new), wanted, pages=True) as results:
+    named = reading.files(*data, new)
+    with options.checkpoints(), Results(out, named, wanted, pages=True) as results:
         estimator = make_estimator(chosen, options)
         table = reading.read_labeled(console, data, labels)
         table, is_audit = split_audit(table, audit)

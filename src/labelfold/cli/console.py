@@ -22,7 +22,9 @@ from labelfold.exceptions import InputError
 
 # Exit codes.
 UNEXPECTED = 1  # any other error, which is a fault in labelfold
-BAD_INPUT = 2  # bad usage, an InputError, which is raised on purpose, or an OSError
+# Bad usage, an InputError, which is raised on purpose, or what the machine lacks: an OSError or
+# MemoryError.
+BAD_INPUT = 2
 INTERRUPTED = 130  # Ctrl-C
 TRACEBACK_VARIABLE = "LABELFOLD_TRACEBACK"
 
@@ -135,7 +137,7 @@ class ErrorTranslatingGroup(TyperGroup):
 
 def _report(error: Exception, console: Console) -> int:
     """Print what went wrong and return the exit code."""
-    is_input = isinstance(error, InputError | OSError)
+    is_input = isinstance(error, InputError | OSError | MemoryError)
     line = _error_line(error)
     if not is_input:
         line = (

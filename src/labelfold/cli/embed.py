@@ -64,7 +64,8 @@ def embed(
       labelfold embed flowers.csv --labels kind -o xy.csv --dims 5 --save model.skops
     """
     chosen = find_method(method or DEFAULT, embedders())
-    with Results(out, reading.files(*data), wanted, pages=True) as results:
+    named = reading.files(*data)
+    with options.checkpoints(), Results(out, named, wanted, pages=True) as results:
         embedder = make_estimator(chosen, options, verbose=console.shows_progress)
         table = reading.read_labeled(console, data, labels)
         check_needs(chosen, table)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -253,6 +254,23 @@ class MethodOptions:
             help="Number of threads; -1 for all cores. By default the libraries choose.",
         ),
     ] = None
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            "--checkpoint",
+            metavar="FOLDER",
+            help="Keep finished work in this folder: the same command goes on from there if it "
+            "was stopped.",
+        ),
+    ] = None
+
+    def checkpoints(self) -> AbstractContextManager[None]:
+        """Return a block in which fits keep finished work, if --checkpoint names a folder."""
+        if self.checkpoint is None:
+            return nullcontext()
+        from labelfold import checkpoints
+
+        return checkpoints(self.checkpoint)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from sklearn.base import clone
 from labelfold.distributed.checkpoints import Task, check_worker_memory, open_folder, run_tasks
 from labelfold.distributed.neighbor_lists import NeighborLists
 from labelfold.distributed.row_files import Partition, RowFiles, check_partition_memory
+from labelfold.fit_memory import FitMemory
 from labelfold.tables.answers import answer, confidences, features_for
 from labelfold.tables.table import Choice, Table, read_labels
 from labelfold.tables.writing import write_table
@@ -28,8 +29,7 @@ from labelfold.whole_file import replacing
 
 __all__ = ["label_rows", "label_rows_by_graph"]
 
-# Of a fit, per row and neighbor: lists, distances both ways, weights, and work space.
-BYTES_PER_NEIGHBOR = 200
+N_VECTORS = 10  # that a fit is assumed to compute, before the estimator itself looks
 
 
 def label_rows(
@@ -99,8 +99,8 @@ def label_rows_by_graph(
 ) -> list[Path]:
     """Fit an estimator on the neighbor lists of all rows, and write its labels and coordinates.
 
-    The fit is one task on one worker: the graph must fit its memory, about 200 bytes per row and
-    neighbor. The rows themselves are not read.
+    The fit is one task on one worker: the graph must fit its memory, about 2 kB per row with 10
+    neighbors. The rows themselves are not read.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def label_rows_by_graph(
     neighbors = np.load(lists.folder / "neighbors.npy", mmap_mode="r")
     check_worker_memory(
         client,
-        neighbors.size * BYTES_PER_NEIGHBOR,
+        _fit_bytes(*neighbors.shape),
         f"A fit on {neighbors.shape[0]:,} rows with {neighbors.shape[1]} neighbors each",
         "give a worker more memory or fewer threads, or fit on a sample.",
     )
@@ -142,6 +142,15 @@ def label_rows_by_graph(
         arguments = (clone(estimator), lists, rows, out)
         run_tasks(client, out, [Task("fit", "fit", _fit, arguments)], worker=worker)
     return outputs
+
+
+def _fit_bytes(n_rows: int, n_neighbors: int) -> float:
+    """Return the memory of a fit on neighbor lists with a few eigenvectors."""
+    memory = FitMemory(n_rows)
+    memory.add(kept=12 * n_neighbors)  # the lists, in float64
+    memory.add_edges(n_neighbors)
+    memory.add_eigenvectors(n_neighbors, N_VECTORS)
+    return memory.needed
 
 
 def _rows_plan(rows: RowFiles) -> dict[str, Any]:

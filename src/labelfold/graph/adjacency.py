@@ -22,18 +22,21 @@ __all__ = [
     "SparseAdjacency",
     "add_edges",
     "coincident",
+    "edge_type",
     "keep_entries",
     "keep_nearest",
     "listed_by_both",
     "pairs_above",
     "row_numbers",
     "row_ranges",
+    "row_sums",
     "symmetrize",
     "with_class_nodes",
     "with_values",
 ]
 
 EDGES_AT_ONCE = 2**20  # weighed, sorted or merged together, so that temporary memory is bounded
+NARROW_FROM = 200_000  # points from which lengths and weights of edges are float32
 ROUNDING = 1e-9  # relative difference of distances up to which they count as equal
 LATEST = np.int64(2**63 - 1)
 
@@ -43,7 +46,7 @@ class SparseAdjacency:
 
     def __init__(self, matrix: sp.csr_array) -> None:
         self.matrix = matrix
-        self.degrees: NDArray[np.float64] = np.asarray(matrix.sum(axis=1), dtype=float)
+        self.degrees = row_sums(matrix)
 
     @property
     def size(self) -> int:
@@ -63,6 +66,14 @@ class SparseAdjacency:
         matrix = self.matrix[order][:, order]
         matrix.sort_indices()
         return SparseAdjacency(matrix), np.asarray(order)
+
+
+def row_sums(matrix: sp.csr_array) -> NDArray[np.float64]:
+    """Return the sums of the rows, added up in float64."""
+    sums = np.empty(matrix.shape[0])
+    for rows, _ in row_ranges(matrix):
+        sums[rows] = np.asarray(matrix[rows].astype(np.float64, copy=False).sum(axis=1))
+    return sums
 
 
 class ReadOnly:
@@ -88,9 +99,19 @@ def with_class_nodes(
     C is the membership, of shape (n_classes, n); every class has a member. The paper's G has the
     class weight a = 1 and the edge weight b = beta.
     """
-    C = class_weight * membership
-    blocks: Any = [[None, C], [C.T, edge_weight * weights]]
-    return SparseAdjacency(sp.csr_array(sp.block_array(blocks)))
+    n_classes, n = membership.shape
+    nodes, members = row_numbers(membership), membership.indices + n_classes
+    shifted = sp.csr_array(
+        (
+            edge_weight * weights.data,
+            weights.indices + weights.indices.dtype.type(n_classes),
+            np.concatenate([np.zeros(n_classes, dtype=weights.indptr.dtype), weights.indptr]),
+        ),
+        shape=(n_classes + n, n_classes + n),
+    )
+    values = class_weight * membership.data
+    ends = np.concatenate([nodes, members]), np.concatenate([members, nodes])
+    return SparseAdjacency(add_edges(shifted, *ends, np.tile(values, 2)))
 
 
 def row_numbers(entries: sp.csr_array) -> NDArray[np.intp]:
@@ -180,7 +201,8 @@ def symmetrize(lists: sp.csr_array) -> sp.csr_array:
     n = lists.shape[0]
     dtype = _index_dtype(max(n, 2 * lists.nnz))
     # Room for lists without a pair in common. What stays empty takes no memory.
-    data, indices = np.empty(2 * lists.nnz), np.empty(2 * lists.nnz, dtype=dtype)
+    data = np.empty(2 * lists.nnz, dtype=edge_type(lists))
+    indices = np.empty(2 * lists.nnz, dtype=dtype)
     starts = np.zeros(n + 1, dtype=dtype)
     end = 0
     for rows, there, back in _both_ways(lists):
@@ -208,13 +230,27 @@ def listed_by_both(lists: sp.csr_array) -> NDArray[np.bool_]:
 def add_edges(
     entries: sp.csr_array, rows: NDArray[Any], columns: NDArray[Any], values: NDArray[np.float64]
 ) -> sp.csr_array:
-    """Return the entries together with new ones in other places."""
-    dtype = _index_dtype(max(entries.shape))
-    ends = (
-        np.concatenate([row_numbers(entries), rows]).astype(dtype),
-        np.concatenate([entries.indices, columns]).astype(dtype),
+    """Return the entries together with new ones in other places, in the type of the entries."""
+    order = np.lexsort((columns, rows))
+    rows, columns, values = rows[order], columns[order], values[order]
+    if not entries.has_sorted_indices:
+        entries = entries.sorted_indices()
+    starts, indices = entries.indptr, entries.indices
+    # A new entry comes after those of its row in earlier columns.
+    lengths = starts[rows + 1] - starts[rows]
+    of_new = np.repeat(np.arange(len(rows)), lengths)
+    own = np.arange(len(of_new)) + np.repeat(starts[rows] - np.cumsum(lengths) + lengths, lengths)
+    is_earlier = indices[own] < columns[of_new]
+    places = starts[rows] + np.bincount(of_new[is_earlier], minlength=len(rows))
+    counts = np.bincount(rows, minlength=entries.shape[0])
+    dtype = _index_dtype(max(*entries.shape, len(indices) + len(rows)))
+    starts = starts + np.concatenate([[0], np.cumsum(counts)])
+    parts = (
+        np.insert(entries.data, places, values),
+        np.insert(indices, places, columns).astype(dtype, copy=False),
+        starts.astype(dtype, copy=False),
     )
-    return sp.csr_array((np.concatenate([entries.data, values]), ends), shape=entries.shape)
+    return sp.csr_array(parts, shape=entries.shape)
 
 
 def _both_ways(lists: sp.csr_array) -> Iterator[tuple[slice, sp.csr_array, sp.csr_array]]:
@@ -230,6 +266,14 @@ def _both_ways(lists: sp.csr_array) -> Iterator[tuple[slice, sp.csr_array, sp.cs
 def _counted_down(lengths: sp.csr_array) -> sp.csr_array:
     values = lengths.data + 0.0  # makes 0.0 of -0.0
     return with_values(lengths, LATEST - values.view(np.int64))
+
+
+def edge_type(lists: sp.csr_array) -> type[np.floating[Any]]:
+    """Return the type of lengths and weights: float32 for very many points, if lengths fit."""
+    if lists.shape[0] < NARROW_FROM:
+        return np.float64
+    largest = max(lists.data[entries].max(initial=0) for _, entries in row_ranges(lists))
+    return np.float32 if largest < np.finfo(np.float32).max else np.float64
 
 
 def _index_dtype(n: int) -> type[np.signedinteger[Any]]:

@@ -44,22 +44,26 @@ ROUNDING = 1e-9  # relative difference of distances that may be a tie
 
 
 def find_components(adjacency: sp.csr_array, groups: Numbers | None = None) -> NDArray[np.int32]:
-    """Return for every node the number of its component.
+    """Return for every node the number of its component, of a symmetric matrix.
 
     Every stored entry is an edge, zeros too. Nodes with the same group number count as joined, as
     by a class node; -1 stands alone.
     """
-    n = adjacency.shape[0]
-    edges = with_values(adjacency, np.ones(adjacency.nnz, dtype=np.int8))
+    # Values do not matter: one number stands for all of them.
+    edges = with_values(adjacency, np.broadcast_to(1.0, adjacency.nnz))
+    # An undirected graph is strongly connected where it is connected, which takes less memory.
+    _, components = sp.csgraph.connected_components(edges, connection="strong")
     if groups is not None and np.any(groups >= 0):
         rows = np.flatnonzero(groups >= 0)
-        shape = (n, int(groups.max()) + 1)
-        joins = sp.csr_array((np.ones(len(rows), dtype=np.int8), (rows, groups[rows])), shape=shape)
-        blocks: Any = [[edges, joins], [joins.T, None]]
-        edges = sp.csr_array(sp.block_array(blocks))
-    _, components = sp.csgraph.connected_components(edges, directed=False)
-    _, renumbered = np.unique(components[:n], return_inverse=True)  # a group may have no member
-    return renumbered.astype(np.int32)
+        ends = components[rows], groups[rows]
+        shape = (int(components.max()) + 1, int(groups.max()) + 1)
+        joins = sp.csr_array((np.ones(len(rows)), ends), shape=shape)
+        blocks: Any = [[None, joins], [joins.T, None]]
+        both = sp.csr_array(sp.block_array(blocks))
+        components = sp.csgraph.connected_components(both, directed=False)[1][components]
+    # Numbered in the order in which they first appear.
+    _, first, component = np.unique(components, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[component].astype(np.int32)
 
 
 def find_bridges(components: NDArray[Any], index: NeighborIndex) -> Pairs:

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.stats import skew
 
+from labelfold.checkpoint_folder import once, task
 from labelfold.checks import check_graph_rows, check_integer, check_real, seed_from
 from labelfold.exceptions import FewNeighborsWarning, GraphMismatchError, InputError, warn_user
 from labelfold.graph.adjacency import (
@@ -515,16 +516,21 @@ def build_graph(
     edge_weights(np.ones(1), 1.0, recipe.weights)  # raises for a wrong name before the search
     n_searched = min(n_neighbors + recipe.most_ties, X.shape[0] - 1)
     progress("neighbors", 0, 1)
-    index = make_index(
-        X,
-        recipe.metric,
-        n_neighbors=n_searched,
-        neighbor_search=neighbor_search if recipe.radius is None else "exact",
-        seed=seed_from(random_state),
-        n_jobs=n_jobs,
-    )
     radius = recipe.radius
-    lists = index.neighbors(n_searched) if radius is None else index.within(radius)
+    search = neighbor_search if radius is None else "exact"
+    seed = seed_from(random_state)
+    determinants = (X, recipe.metric, radius, n_searched, search, seed)
+    # Twice the lists: in blocks, and together.
+    with task("graph", *determinants, n_bytes=32 * X.shape[0] * n_searched):
+        index = make_index(
+            X,
+            recipe.metric,
+            n_neighbors=n_searched,
+            neighbor_search=search,
+            seed=seed,
+            n_jobs=n_jobs,
+        )
+        lists = _search(index, n_searched, radius)
     if recipe.most_ties:
         lists = keep_nearest(lists, n_neighbors, ties=True)
     progress("neighbors", 1, 1, note=index.report.backend)
@@ -532,6 +538,16 @@ def build_graph(
     if recipe.radius is None:
         warn_of_hub(graph.occurrences, n_neighbors, recipe.metric)
     return graph
+
+
+def _search(index: NeighborIndex, n_neighbors: int, radius: float | None) -> sp.csr_array:
+    """Return the neighbor list of every row: so many, or all within the radius."""
+
+    def search() -> tuple[NDArray[Any], ...]:
+        lists = index.neighbors(n_neighbors) if radius is None else index.within(radius)
+        return lists.data, lists.indices, lists.indptr
+
+    return sp.csr_array(once("lists", search), shape=(index.n_points, index.n_points))
 
 
 def graph_of_lists(
@@ -577,13 +593,16 @@ def _weigh_edges(
     """Return the weight of every edge; a callable sees all edges together."""
     if callable(weights):
         pair_scale = _pair_scale(scale, row_numbers(distances), distances.indices)
-        return edge_weights(distances.data, pair_scale, weights)
-    values = np.empty(distances.nnz)
+        lengths = distances.data.astype(np.float64, copy=False)
+        return edge_weights(lengths, pair_scale, weights)
+    values = np.empty(distances.nnz, dtype=distances.dtype)
+    least = np.finfo(values.dtype).tiny  # a weight of 0 would be no edge
     for rows, entries in row_ranges(distances):
         counts = np.diff(distances.indptr[rows.start : rows.stop + 1])
         ends = np.repeat(np.arange(rows.start, rows.stop), counts), distances.indices[entries]
-        pair_scale = _pair_scale(scale, *ends)
-        values[entries] = edge_weights(distances.data[entries], pair_scale, weights)
+        lengths = distances.data[entries].astype(np.float64, copy=False)
+        found = edge_weights(lengths, _pair_scale(scale, *ends), weights)
+        values[entries] = np.maximum(found, least)
     return values
 
 
@@ -591,14 +610,14 @@ def _pair_scale(scale: Scale, rows: NDArray[np.intp], columns: NDArray[Any]) -> 
     """Return the scale of edges: one for all, or the geometric mean of the ends' scales."""
     if np.ndim(scale) == 0:
         return scale
-    roots = np.sqrt(np.asarray(scale))  # a product of scales might overflow
-    return np.asarray(roots[rows] * roots[columns])
+    scale = np.asarray(scale)
+    return np.asarray(np.sqrt(scale[rows]) * np.sqrt(scale[columns]))  # a product might overflow
 
 
 def _closed(lists: sp.csr_array) -> sp.csr_array:
-    """Return neighbor lists with the point itself on each."""
-    every = np.arange(lists.shape[0])
-    return add_edges(lists, every, every, np.zeros(len(every)))
+    """Return which points are on neighbor lists, with the point itself on each."""
+    ones = with_values(lists, np.ones(lists.nnz, dtype=np.int8))
+    return sp.csr_array(ones + sp.eye_array(lists.shape[0], dtype=np.int8, format="csr"))
 
 
 def _scale_to_new(

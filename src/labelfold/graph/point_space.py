@@ -61,13 +61,17 @@ class PointSpace:
         """The metric in which prepared rows are searched."""
         return "euclidean" if self.metric in EUCLIDEAN else self.metric
 
+    def check(self, X: Any, *, least: float = 0.0) -> None:
+        """Raise InputError for rows whose magnitude the metric cannot take."""
+        _check_magnitude(X, least)
+        if self.metric == "cosine":
+            blocks = [slice(None)] if sp.issparse(X) else row_blocks(*X.shape)
+            _check_zeros(np.concatenate([largest_entries(as_float64(X[b])) for b in blocks]))
+
     def prepare(self, X: Any, *, least: float = 0.0) -> Rows:
         """Check the rows' magnitude and return them as they are searched."""
-        _check_magnitude(X, least)
-        if self.metric != "cosine":
-            return X
-        _check_zeros(largest_entries(X))
-        return unit_rows(X)
+        self.check(X, least=least)
+        return unit_rows(X) if self.metric == "cosine" else X
 
     def from_search(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
         """Turn distances between prepared rows into distances in the metric."""
@@ -121,16 +125,13 @@ class PointSpace:
 class PreparedRows:
     """Dense rows of a narrow type, of which a selection is what ``prepare`` makes of it in float64.
 
-    All of them become float64 only if ``numpy.asarray`` asks for it. No narrow type reaches the
-    magnitudes that ``prepare`` refuses.
+    All of them become float64 only if ``numpy.asarray`` asks for it.
     """
 
     def __init__(self, X: NDArray[Any], space: PointSpace) -> None:
         self._X, self._is_cosine = X, space.metric == "cosine"
         self.shape = X.shape
-        if self._is_cosine:
-            blocks = row_blocks(*X.shape)
-            _check_zeros(np.concatenate([largest_entries(as_float64(X[b])) for b in blocks]))
+        space.check(X)
 
     def __getitem__(self, selection: Any) -> NDArray[np.float64]:
         rows = as_float64(self._X[selection])

@@ -9,6 +9,7 @@ neighbors of a sample of rows.
 from __future__ import annotations
 
 import copy
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from labelfold.checkpoint_folder import once
 from labelfold.checks import check_choice, row_blocks
 from labelfold.exceptions import ApproximateSearchWarning, warn_user
 from labelfold.graph.neighbor_index import (
@@ -42,6 +44,7 @@ VERY_SLOW = 1e12  # minutes
 RECALL_GOAL = 0.998
 SAMPLE_SIZE = 300
 KMEANS_ITERATIONS = 4
+LARGEST_LISTS = 2**26  # entries of rows; lists of more, a copy in float32, go after the search
 ROWS_PER_CENTROID = 10  # that k-means is trained on: more moves the recall little
 
 
@@ -113,14 +116,14 @@ class InvertedFileIndex(PointIndex):
     ) -> None:
         super().__init__(X, space, n_jobs=n_jobs)
         self._center = middle(self.rows)
-        blocks = row_blocks(*self.rows.shape)
-        shifted = (np.asarray(self._shift(self.rows[block])) for block in blocks)
-        self._unit = max(float(np.max(np.abs(rows))) for rows in shifted) or 1.0
+        self._unit = float(once("unit", self._find_unit)[0])
         rng = np.random.default_rng(seed)
         self._centroids = self._train(rng)
-        self._lists = self._fill_lists()
+        self._list_of: NDArray[np.int32] | None = None
+        self._lists: _Lists | None = None  # filled when they are first searched
         sample = rng.choice(self.n_points, min(SAMPLE_SIZE, self.n_points), replace=False)
-        self._n_probes, self._recall = self._choose_probes(sample, n_neighbors)
+        probes, recall = once("probes", lambda: self._choose_probes(sample, n_neighbors))
+        self._n_probes, self._recall = int(probes), float(recall)
         self._n_checked = len(sample)
 
     @property
@@ -137,6 +140,7 @@ class InvertedFileIndex(PointIndex):
         index = copy.copy(self)
         index.X = self._with_rows(X)
         index.rows = index._prepare()
+        index._list_of = None
         index._lists = index._fill_lists()
         return index
 
@@ -144,14 +148,18 @@ class InvertedFileIndex(PointIndex):
         """Return distances of every indexed row to its nearest others.
 
         Rows of one list scan the same lists: one after the other they find them in the cache.
-        200,000 rows of 100 features take 2.7 s instead of 5.3 s on one core.
+        200,000 rows of 100 features take 2.7 s instead of 5.3 s on one core. Blocks are small, as
+        a run that was stopped repeats the last one.
         """
         order = np.argsort(self._filled_lists().list_of, kind="stable")
         indices, distances = self._empty_lists(self.n_points, n_neighbors)
-        for block in row_blocks(*self.rows.shape):
+        for block in row_blocks(self.n_points, 4 * self.rows.shape[1]):
             own = order[block]
-            found = self.search_lists(self.rows[own], n_neighbors, own=own)
+            search = partial(self.search_lists, self.rows[own], n_neighbors, own=own)
+            found = once(f"lists of block {block.start}", search, passing=True)
             indices[own], distances[own] = found
+        if np.prod(self.rows.shape) > LARGEST_LISTS:
+            self._lists = None  # new rows will fill them again
         return self._to_rows(indices, distances)
 
     def within(self, radius: float, X: Any = None) -> sp.csr_array:
@@ -176,7 +184,7 @@ class InvertedFileIndex(PointIndex):
 
     def __getstate__(self) -> dict[str, Any]:
         # The same lists are filled again from the centroids, without a pickle of faiss.
-        return {**super().__getstate__(), "_lists": None}
+        return {**super().__getstate__(), "_lists": None, "_list_of": None}
 
     def _candidates(self, queries: Rows, k: int, own: NDArray[np.intp] | None) -> NDArray[np.intp]:
         """Return the k nearest rows in the scanned lists, -1 if these hold too few."""
@@ -187,13 +195,13 @@ class InvertedFileIndex(PointIndex):
             nearest = lists.search(rows, k + 1, self._n_probes)
         return np.asarray(nearest[others_than(own, nearest)].reshape(-1, k))
 
-    def _choose_probes(self, sample: NDArray[np.intp], k: int) -> tuple[int, float]:
+    def _choose_probes(self, sample: NDArray[np.intp], k: int) -> tuple[NDArray[Any], ...]:
         """Return the least number of lists that reaches the recall goal, and the recall."""
         queries = self.rows[sample]
         # The nearest of all is the row itself, or one equal to it.
         nearest, distances = self._exact_lists(queries, k + 1)
         most = max(1, len(self._centroids) // 4)
-        rank = self._lists.rank(self._to_float32(queries), nearest[:, 1:], most)
+        rank = self._filled_lists().rank(self._to_float32(queries), nearest[:, 1:], most)
         needed = int(np.quantile(rank, RECALL_GOAL, method="inverted_cdf")) + 1
         self._n_probes = min(needed, most)
         candidates = self._candidates(queries, k, sample)
@@ -205,7 +213,12 @@ class InvertedFileIndex(PointIndex):
             raise RecallNotReachedError(
                 f"recall {recall:.3f} with {self._n_probes} of {len(self._centroids)} lists"
             )
-        return self._n_probes, recall
+        return np.array(self._n_probes), np.array(recall)
+
+    def _find_unit(self) -> tuple[NDArray[np.float64]]:
+        blocks = row_blocks(*self.rows.shape)
+        shifted = (np.asarray(self._shift(self.rows[block])) for block in blocks)
+        return (np.array(max(float(np.max(np.abs(rows))) for rows in shifted) or 1.0),)
 
     def _exact_lists(self, queries: Rows, k: int) -> Lists:
         """Return the true k nearest to prepared rows, from exact searches of blocks of rows."""
@@ -232,9 +245,13 @@ class InvertedFileIndex(PointIndex):
             min_points_per_centroid=1,
             max_points_per_centroid=ROWS_PER_CENTROID,
         )
-        with limit_threads(self.n_jobs):
-            kmeans.train(self._to_float32(self.rows[sample]))
-        return np.asarray(kmeans.centroids)
+
+        def train() -> tuple[NDArray[np.float32]]:
+            with limit_threads(self.n_jobs):
+                kmeans.train(self._to_float32(self.rows[sample]))
+            return (np.asarray(kmeans.centroids),)
+
+        return once("centroids", train)[0]
 
     def _prepare(self, *, least: float = 0.0) -> Any:
         if self.X.dtype == np.float64:
@@ -252,7 +269,14 @@ class InvertedFileIndex(PointIndex):
         lists = _Lists(self._centroids)
         with limit_threads(self.n_jobs):
             for block in row_blocks(*self.rows.shape):
-                lists.add(self._to_float32(self.rows[block]))
+                rows = self._to_float32(self.rows[block])
+                if self._list_of is not None:
+                    nearest = self._list_of[block]
+                else:
+                    assign = partial(lists.nearest, rows)
+                    [nearest] = once(f"nearest of block {block.start}", assign, passing=True)
+                lists.add(rows, nearest)
+        self._list_of = lists.list_of
         return lists
 
     def _to_float32(self, rows: Rows) -> NDArray[np.float32]:
@@ -271,13 +295,17 @@ class _Lists:
         self._index = faiss.IndexIVFFlat(self._quantizer, n_features, n_lists)
         self.list_of = np.empty(0, dtype=np.int32)
 
-    def add(self, rows: NDArray[np.float32]) -> None:
-        """Add rows, numbered after those before them."""
+    def nearest(self, rows: NDArray[np.float32]) -> tuple[NDArray[np.int32]]:
+        """Return the list of every row."""
+        return (self._quantizer.assign(rows, 1).ravel().astype(np.int32),)
+
+    def add(self, rows: NDArray[np.float32], nearest: NDArray[np.int32]) -> None:
+        """Add rows to their lists, numbered after those before them."""
         import faiss
 
-        nearest = self._quantizer.assign(rows, 1).ravel()
-        self._index.add_core(len(rows), faiss.swig_ptr(rows), None, faiss.swig_ptr(nearest))
-        self.list_of = np.append(self.list_of, nearest.astype(np.int32))
+        numbers = nearest.astype(np.int64)
+        self._index.add_core(len(rows), faiss.swig_ptr(rows), None, faiss.swig_ptr(numbers))
+        self.list_of = np.append(self.list_of, nearest)
 
     def rank(
         self, queries: NDArray[np.float32], wanted: NDArray[np.intp], most: int

@@ -15,7 +15,9 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from labelfold.base import GraphEmbedder
 from labelfold.checks import check_real, input_errors, seed_from
 from labelfold.classify import FewLabelClassifier
+from labelfold.classify.row_kernels import memory_of_kernels
 from labelfold.exceptions import InputError
+from labelfold.fit_memory import FitMemory
 from labelfold.graph import NeighborGraph
 from labelfold.graph.adjacency import with_values
 from labelfold.graph.neighbor_graph import QueryGraph
@@ -315,6 +317,15 @@ class GraphLayout(GraphEmbedder):
             )
         if not is_available():
             raise ImportError(MISSING)
+
+    def _memory(self, X: Any, labels: PartialLabels, graph: NeighborGraph | None) -> FitMemory:
+        memory = super()._memory(X, labels, graph)
+        memory.add_descent(self._expected_neighbors(X))
+        if labels.n_classes > 1 and self.label_weight > 0:
+            kernels = memory_of_kernels(X, self.metric, None, None)
+            kernels.add_scores(labels.n_classes)
+            memory.add(during=kernels.peak / X.shape[0])
+        return memory
 
     def _embed(
         self, X: Any, graph: NeighborGraph, labels: PartialLabels, progress: Progress

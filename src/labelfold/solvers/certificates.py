@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ __all__ = [
 ]
 
 FINEST = 1e-12  # smallest tolerance of a residual
+FINEST_SINGLE = 1e-6  # of vectors in float32
 FRAGILE = 0.1  # |1 - lambda| below which the extension to new rows divides by almost 0
 
 
@@ -67,7 +69,10 @@ class EigenCertificate:
     @property
     def ok(self) -> bool:
         """Whether residuals and orthogonality are within tolerance."""
-        return bool(np.all(self.residuals <= self.tolerances)) and self.orthogonality <= 1e-8
+        # Vectors that need not be accurate may be in float32.
+        largest_overlap = max(1e-8, 1e-3 * float(np.max(self.tolerances, initial=0)))
+        is_orthogonal = self.orthogonality <= largest_overlap
+        return bool(np.all(self.residuals <= self.tolerances)) and is_orthogonal
 
     def first(self, n_pairs: int) -> EigenCertificate:
         """Return the certificate of the first pairs."""
@@ -102,13 +107,17 @@ def fragile_coordinates(eigenvalues: NDArray[np.float64]) -> tuple[int, ...]:
     return tuple(int(c) for c in np.flatnonzero(np.abs(1 - eigenvalues) < FRAGILE))
 
 
-def pair_tolerances(mu: NDArray[np.float64], tol: float) -> NDArray[np.float64]:
+def pair_tolerances(
+    mu: NDArray[np.float64], tol: float, dtype: Any = np.float64
+) -> NDArray[np.float64]:
     """Return the tolerance of each pair's residual, for mu at the top of [-1, 1].
 
     On long thin graphs the smallest eigenvalues 1 - mu are below ``tol`` themselves, and any
-    mixture of the first vectors would pass; so the residual must be 1 % of the eigenvalue.
+    mixture of the first vectors would pass; so the residual must be 1 % of the eigenvalue, as far
+    as the type of the vectors allows.
     """
-    return np.clip((1 - mu) / 100, min(tol, FINEST), tol)
+    finest = FINEST if dtype == np.float64 else FINEST_SINGLE
+    return np.clip((1 - mu) / 100, min(tol, finest), tol)
 
 
 @stored

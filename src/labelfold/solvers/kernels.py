@@ -46,30 +46,35 @@ def recurrence_step(
     indptr: Any,
     indices: Any,
     data: Any,
+    s: Any,
     diagonal: Any,
     X: Any,
     Y: Any,
-    a: Any,
-    b: Any,
-    c: Any,
+    a: float,
+    b: float,
+    c: float,
     first: int,
     last: int,
 ) -> None:
-    """Overwrite a range of rows of Y with those of a (S + diag(diagonal)) X + b X + c Y.
+    """Overwrite a range of rows of Y with those of a (S W S + diag(diagonal)) X + b X + c Y.
 
-    S is in compressed rows, and X is not Y.
+    W is in compressed rows, S = diag(s), and X is not Y. Factors are float64, sums have the type of
+    X and Y.
 
-    SciPy's product holds the interpreter lock, and each addition would be another pass over memory.
+    SciPy's product holds the interpreter lock, each addition would be another pass over memory, and
+    so would a scaled copy of W.
     """
     n_columns = X.shape[1]
+    number = X.dtype.type
+    before = number(c)
     total = np.empty(n_columns, X.dtype)
     for i in range(first, last):
-        own = a * diagonal[i] + b
+        own = number(a * diagonal[i] + b)
         for t in range(n_columns):
-            total[t] = c * Y[i, t] + own * X[i, t]
+            total[t] = before * Y[i, t] + own * X[i, t]
         for k in range(indptr[i], indptr[i + 1]):
             j = indices[k]
-            weight = a * data[k]
+            weight = number(a * (s[i] * data[k] * s[j]))
             for t in range(n_columns):
                 total[t] += weight * X[j, t]
         for t in range(n_columns):

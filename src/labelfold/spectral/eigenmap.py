@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from labelfold.base import GraphEmbedder
 from labelfold.checks import check_choice, check_integer
 from labelfold.exceptions import InputError
+from labelfold.fit_memory import FitMemory
 from labelfold.graph import NeighborGraph
 from labelfold.graph.added_rows import add_rows
 from labelfold.graph.adjacency import SparseAdjacency
@@ -37,6 +39,8 @@ from labelfold.threads import limit_threads
 __all__ = ["EigenmapEmbedder"]
 
 Array = NDArray[np.float64]
+
+USUAL_COMPONENTS = 10  # at most, where the number follows from the data
 
 
 class EigenmapEmbedder(GraphEmbedder):
@@ -175,6 +179,13 @@ class EigenmapEmbedder(GraphEmbedder):
     def _normalization(self) -> str:
         """The eigenproblem: L v = lambda D v for "degree", L v = lambda v for "none"."""
         return "degree"
+
+    def _memory(self, X: Any, labels: PartialLabels, graph: NeighborGraph | None) -> FitMemory:
+        memory = super()._memory(X, labels, graph)
+        given = self.n_components
+        n_components = given if isinstance(given, Integral) else USUAL_COMPONENTS
+        memory.add_eigenvectors(self._expected_neighbors(X), int(n_components) + 1)
+        return memory
 
     def _embed(
         self, X: Any, graph: NeighborGraph, labels: PartialLabels, progress: Progress

@@ -41,7 +41,7 @@ class LaplacianBasis:
     eigenvalues : ndarray of shape (n_vectors,)
         In ascending order.
     vectors : ndarray of shape (n_samples, n_vectors)
-        V with V^T V = I, or V^T D V = I.
+        V with V^T V = I, or V^T D V = I; float32 if there are very many rows.
     certificate : EigenCertificate
         How good the solve is.
     """
@@ -93,7 +93,7 @@ class LaplacianBasis:
             tol=tol,
             progress=progress,
         )
-        vectors = np.empty((adjacency.size, n_vectors))
+        vectors = np.empty_like(pairs.vectors)
         vectors[order] = pairs.vectors
         return cls(graph, normalization, pairs.values, vectors, pairs.certificate)
 

@@ -144,6 +144,23 @@ def test_loose_tolerance_is_reached_by_filters_in_single_precision(monkeypatch):
     assert fine.certificate.max_residual <= 1e-10
 
 
+def test_long_vectors_with_a_loose_tolerance_are_kept_in_single_precision(monkeypatch):
+    monkeypatch.setattr(chebyshev, "LONG", 10_000)
+    adjacency = SparseAdjacency(nearest(np.random.default_rng(0).random((15_000, 3)), 8))
+    components = find_components(adjacency.matrix)
+    exact, loose = (
+        positive_eigenpairs(adjacency, 60, components=components, solver="chebyshev", tol=tol)
+        for tol in (1e-8, 1e-4)
+    )
+    assert exact.vectors.dtype == np.float64
+    assert loose.vectors.dtype == np.float32
+    assert loose.certificate.ok
+    assert loose.certificate.orthogonality < 1e-7
+    np.testing.assert_allclose(loose.values, exact.values, atol=1e-6)
+    roots = np.sqrt(adjacency.degrees)[:, None]
+    assert subspace_angles(roots * exact.vectors[:, :50], roots * loose.vectors).max() < 1e-2
+
+
 @pytest.mark.parametrize("tol", [1e-4, 1e-8])
 def test_same_bits_for_any_number_of_threads(monkeypatch, tol):
     monkeypatch.setattr(chebyshev, "COMPILE_ENTRIES", 0)

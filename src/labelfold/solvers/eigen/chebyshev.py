@@ -13,17 +13,24 @@ work in float32, since they only improve the block, whose accuracy is measured i
 Results have the same bits for any number of threads. BLAS in several threads splits sums by their
 number; here tall blocks are cut into parts by their shapes alone, each part is computed by BLAS in
 one thread, and the threads are ours.
+
+A run that was stopped goes on from its last checkpoint, which is saved before some panel of columns
+is filtered or after the last one: the block as it is there, what is locked, and the filter.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky, eigh, eigh_tridiagonal, solve_triangular
 
+from labelfold.checkpoint_folder import load_state, once, save_state
 from labelfold.progress import Progress, report_nothing
 from labelfold.solvers.certificates import pair_tolerances
 from labelfold.solvers.eigen.operator import (
@@ -48,6 +55,7 @@ CLOSE = 1e-12  # distance at which values are the same, in half the spectrum's w
 N_OPENING, OPENING_GROWTH = 3, 3e4  # filters of a random block; more growth would cost it its rank
 GROWTH = {np.dtype(np.float32): 3e4, np.dtype(np.float64): 1e7}  # of one filter on Ritz vectors
 SINGLE_PRECISION = 1e-5  # residual that float32 reaches easily
+LONG = 200_000  # nodes from which a block that need not be more accurate is kept in float32
 SAFETY = 3.0  # factor by which the last filter overshoots the tolerance
 STALLED, WIDEN = 0.5, 10.0  # a filter that leaves more of a residual moves the bound down by WIDEN
 LOCK = 0.1  # share of the tolerance at which a pair is locked
@@ -72,8 +80,9 @@ def top_eigenpairs(
 ) -> tuple[Array, Array]:
     """Return the top eigenpairs, largest first.
 
-    Memory: two blocks in float64, of ``n_pairs`` and of ``1.15 n_pairs + 20`` columns, for a while
-    the second also in float32, and a few panels of columns per thread.
+    Memory: a block of ``1.15 n_pairs + 20`` columns in float64, or in float32 if vectors are long
+    and the tolerance allows it; for a while another in float32; two panels of columns; and the
+    vectors that are returned, of the block's type.
 
     Parameters
     ----------
@@ -106,7 +115,7 @@ class _SubspaceIteration:
         self._operator, self._known, self._tol = operator, known, tol
         self._n_threads, self._progress = n_threads, progress
         self._n_pairs, self._n_locked = n_pairs, 0
-        self._mu, self._U = np.empty(n_pairs), np.empty((operator.size, n_pairs))
+        self._mu = np.empty(n_pairs)
         self._n_values = operator.size - known.shape[1]
         # Distance from the least wanted value to the bound, if n_pairs cuts through more copies of
         # an eigenvalue than the block holds.
@@ -114,33 +123,39 @@ class _SubspaceIteration:
         self._rng = np.random.default_rng(1)
         if operator.size * (n_pairs + SPARE) >= COMPILE_ENTRIES:
             operator.compile(n_threads)
-        self._density = _estimate_density(operator, known, self._n_values, n_threads)
+        self._density = self._find_density()
         self._floor = max(self._density.floor, -1.0)
         self._n_block = self._choose_block()
+        is_single = operator.is_compiled and operator.size >= LONG and tol >= SINGLE_PRECISION
+        self._dtype: Any = np.dtype(np.float32 if is_single else np.float64)
+        # Locked vectors, followed by those that are still at work.
+        self._block = np.empty((operator.size, self._n_block), dtype=self._dtype)
+        self._n_opening, self._n_filters, self._shortfall = 0, 0, np.inf
 
     def run(self) -> tuple[Array, Array]:
-        X = self._opening_block()
-        before = np.inf
-        for step in range(MAX_FILTERS + 1):
+        state = load_state()
+        X = self._random_block() if state is None else self._resume(state)
+        if self._n_filters == 0:
+            X = self._open(X)
+        while True:
             mu, X = self._to_ritz_vectors(X)
             wanted = mu[: self._n_wanted]
             residuals = measure_residuals(self._operator, wanted, X)
-            shortfalls = residuals / pair_tolerances(wanted, self._tol)  # converged up to 1
+            shortfalls = residuals / self._tolerances(wanted)  # converged up to 1
             worst = float(shortfalls.max())
             self._report(shortfalls)
-            if worst <= 1 or step == MAX_FILTERS:
+            if worst <= 1 or self._n_filters == MAX_FILTERS:
                 break
-            if worst > STALLED * before:
+            if worst > STALLED * self._shortfall:
                 self._step_back(wanted[-1])
-            before = worst
+            self._shortfall = worst
             n_converged = int(np.argmax(shortfalls > LOCK))
             X = self._lock(mu, X, n_converged)
+            self._n_filters += 1
             self._filter(mu[n_converged:], X, worst)
         self._lock(mu, X, self._n_wanted)
         order = np.argsort(-self._mu, kind="stable")  # a late one may precede some locked earlier
-        if np.all(np.diff(order) > 0):
-            return self._mu, self._U
-        return self._mu[order], self._U[:, order]
+        return self._mu[order], self._block[:, order]
 
     @property
     def _n_wanted(self) -> int:
@@ -165,9 +180,12 @@ class _SubspaceIteration:
         best = int(work.argmin())
         return int(sizes[best] if work[best] < LEAST_GAIN * work[0] else least)
 
+    def _tolerances(self, mu: Array) -> Array:
+        return pair_tolerances(mu, self._tol, self._dtype)
+
     def _step_back(self, least_wanted: float) -> None:
         """Let the next filter grow from farther below the least wanted value."""
-        first = float(pair_tolerances(np.array([least_wanted]), self._tol)[0])
+        first = float(self._tolerances(np.array([least_wanted]))[0])
         self._setback = WIDEN * self._setback or first
         if self._setback > 1 - least_wanted:
             self._setback = first
@@ -177,12 +195,24 @@ class _SubspaceIteration:
         note = f"residual {self._tol * shortfalls.max():.1e}"
         self._progress("eigenpairs", n_converged, self._n_pairs, note=note)
 
-    def _opening_block(self) -> Array:
-        """Return a block rich in the wanted vectors."""
+    def _find_density(self) -> _Density:
         operator = self._operator
-        dtype: Any = np.dtype(np.float32 if operator.is_compiled else np.float64)
-        X = self._rng.standard_normal((operator.size, self._n_block), dtype=dtype)
-        n_filters = N_OPENING if operator.is_compiled else 1
+
+        def estimate() -> tuple[Array, ...]:
+            found = _estimate_density(operator, self._known, self._n_values, self._n_threads)
+            return found.nodes, found.counts, np.array([found.floor, operator.n_products])
+
+        nodes, counts, (floor, n_products) = once("density", estimate, passing=True)
+        operator.n_products = int(n_products)
+        return _Density(nodes, counts, float(floor))
+
+    def _random_block(self) -> Block:
+        dtype: Any = np.dtype(np.float32 if self._operator.is_compiled else np.float64)
+        return self._rng.standard_normal((self._operator.size, self._n_block), dtype=dtype)
+
+    def _open(self, X: Block) -> Block:
+        """Overwrite a random block with one that is rich in the wanted vectors."""
+        n_filters = N_OPENING if self._operator.is_compiled else 1
         if self._n_block == self._n_values:
             n_filters = 0  # the block is the whole space
         bound = self._density.value_at(self._n_block)
@@ -190,48 +220,49 @@ class _SubspaceIteration:
             bound, floor=self._floor, top=1.0, growth=OPENING_GROWTH
         )
         remove(X, self._known, self._n_threads)
-        for step in range(n_filters):
-            if step > 0:
+        while self._n_opening < n_filters:
+            if self._n_opening > 0:
                 X = orthonormalize(X, self._n_threads, accurate=False)
-            operator.filter(chebyshev, X, dtype)
+            self._n_opening += 1
+            self._apply(chebyshev, X, X.dtype)
             remove(X, self._known, self._n_threads)
-        return X.astype(np.float64)
+        opened = self._block[:, : X.shape[1]]
+        opened[:] = X
+        return opened
 
-    def _to_ritz_vectors(self, X: Array) -> tuple[Array, Array]:
+    def _to_ritz_vectors(self, X: Block) -> tuple[Array, Block]:
         """Return Ritz values in descending order, and overwrite the block with Ritz vectors."""
         X = self._orthonormal(X)
         H = np.empty((X.shape[1], X.shape[1]))
-        for first in range(0, X.shape[1], COLUMNS):
-            columns = slice(first, first + COLUMNS)
+        for first in range(0, X.shape[1], self._operator.panel):
+            columns = slice(first, first + self._operator.panel)
             H[:, columns] = inner_products(X, self._operator(X[:, columns]), self._n_threads)
         values, rotation = eigh((H + H.T) / 2, driver="evd")
         return values[::-1], rotate(X, rotation[:, ::-1], self._n_threads)
 
-    def _orthonormal(self, X: Array) -> Array:
+    def _orthonormal(self, X: Block) -> Block:
         """Overwrite the block with an orthonormal one, orthogonal to known and locked vectors."""
-        n_columns = self._n_block - self._n_locked
         while True:
             self._remove_known(X)
             X = orthonormalize(X, self._n_threads, accurate=True)
             self._remove_known(X)  # again, as rounding brings some back
             if X.shape[1] >= self._n_wanted:
                 return X
-            missing = (len(X), n_columns - X.shape[1])
-            X = np.hstack([X, self._rng.standard_normal(missing)])
+            missing = self._block[:, self._n_locked + X.shape[1] :]
+            missing[:] = self._rng.standard_normal(missing.shape, dtype=self._dtype)
+            X = self._block[:, self._n_locked :]
 
     def _remove_known(self, X: Block) -> None:
         remove(X, self._known, self._n_threads)
-        remove(X, self._U[:, : self._n_locked], self._n_threads)
+        remove(X, self._block[:, : self._n_locked], self._n_threads)
 
-    def _lock(self, mu: Array, X: Array, n_converged: int) -> Array:
+    def _lock(self, mu: Array, X: Block, n_converged: int) -> Block:
         """Lock the first pairs, and return the rest of the block."""
-        place = slice(self._n_locked, self._n_locked + n_converged)
-        self._mu[place] = mu[:n_converged]
-        self._U[:, place] = X[:, :n_converged]
+        self._mu[self._n_locked : self._n_locked + n_converged] = mu[:n_converged]
         self._n_locked += n_converged
         return X[:, n_converged:]
 
-    def _filter(self, mu: Array, X: Array, shortfall: float) -> None:
+    def _filter(self, mu: Array, X: Block, shortfall: float) -> None:
         """Filter the block as far as its largest residual requires and its rank allows."""
         least_wanted = mu[self._n_wanted - 1]
         # Ritz values lie below their eigenvalues: the least of them is a safe bound, and the
@@ -240,11 +271,11 @@ class _SubspaceIteration:
         if bound >= least_wanted:
             bound = mu[-1]
         bound = min(bound, least_wanted - self._setback)
-        asked = pair_tolerances(mu[: self._n_wanted], self._tol).min()
+        asked = self._tolerances(mu[: self._n_wanted]).min()
         # Early filters need not be more accurate than they bring the block to be.
         reached = max(asked, asked * shortfall / GROWTH[np.dtype(np.float32)])
         is_single = self._operator.is_compiled and reached >= SINGLE_PRECISION
-        dtype: np.dtype[Any] = np.dtype(np.float32 if is_single else np.float64)
+        dtype: np.dtype[Any] = np.dtype(np.float32) if is_single else self._dtype
         # The most a filter may grow at a value: beyond, the block would lose rank, rounding would
         # bring back locked vectors and drown the others, or accuracy would exceed the tolerance.
         goals = (
@@ -257,7 +288,48 @@ class _SubspaceIteration:
             for top, growth in goals
         ]
         chebyshev = min(filters, key=lambda f: f.degree)
-        self._operator.filter(chebyshev, X, dtype)
+        self._apply(chebyshev, X, dtype)
+
+    def _apply(
+        self, chebyshev: ChebyshevFilter, X: Block, dtype: np.dtype[Any], n_done: int = 0
+    ) -> None:
+        """Overwrite the block with the filter's product, but for the columns that have it."""
+
+        def state(n_done: int) -> dict[str, Any]:
+            return {
+                "block": X,
+                "vectors": self._block[:, : self._n_locked],
+                "values": self._mu[: self._n_locked],
+                "filter": [chebyshev.floor, chebyshev.bound, chebyshev.degree],
+                "is_single": dtype == np.float32,
+                "n_done": n_done,
+                "n_steps": [self._n_opening, self._n_filters, self._operator.n_products],
+                "shortfall": [self._shortfall, self._setback],
+                "random": json.dumps(self._rng.bit_generator.state),
+            }
+
+        panel = self._operator.panel
+        for first in range(n_done, X.shape[1], panel):
+            save_state(partial(state, first))
+            self._operator.filter(chebyshev, X[:, first : first + panel], dtype)
+        save_state(partial(state, X.shape[1]))
+
+    def _resume(self, state: Mapping[str, NDArray[Any]]) -> Block:
+        """Go back to a state that was saved, and return its block with the filter applied."""
+        X, vectors = state["block"], state["vectors"]
+        self._n_locked = vectors.shape[1]
+        self._block[:, : self._n_locked], self._mu[: self._n_locked] = vectors, state["values"]
+        self._n_opening, self._n_filters, self._operator.n_products = state["n_steps"].tolist()
+        self._shortfall, self._setback = state["shortfall"].tolist()
+        self._rng.bit_generator.state = json.loads(str(state["random"]))
+        floor, bound, degree = state["filter"].tolist()
+        dtype: np.dtype[Any] = np.dtype(np.float32 if state["is_single"] else np.float64)
+        if self._n_filters > 0:
+            X = self._block[:, self._n_locked : self._n_locked + X.shape[1]]
+            X[:] = state["block"]
+        n_done = int(state["n_done"])
+        self._apply(ChebyshevFilter(floor, bound, int(degree)), X, dtype, n_done)
+        return X
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,16 +405,19 @@ def inner_products(X: Block, Y: Block, n_threads: int, *, symmetric: bool = Fals
     return G
 
 
-def rotate(X: Block, rotation: Array, n_threads: int) -> Block:
-    """Overwrite the first columns of X with X times a matrix, and return these columns."""
-    kept = rotation.astype(X.dtype, copy=False)
+def rotate(X: Block, rotation: Block, n_threads: int) -> Block:
+    """Overwrite the first columns of X with X times a matrix, and return these columns.
+
+    Products are computed in the type of the matrix.
+    """
+    n_kept = rotation.shape[1]
 
     def turn(start: int) -> None:
         rows = slice(start, start + ROWS)
-        X[rows, : kept.shape[1]] = X[rows] @ kept
+        X[rows, :n_kept] = X[rows].astype(rotation.dtype, copy=False) @ rotation
 
     for_each(turn, range(0, len(X), ROWS), n_threads)
-    return X[:, : kept.shape[1]]
+    return X[:, :n_kept]
 
 
 def remove(X: Block, basis: Any, n_threads: int) -> None:
@@ -381,7 +456,8 @@ def orthonormalize(X: Block, n_threads: int, *, accurate: bool) -> Block:
         G *= scale
         G *= scale[:, None]
         rotation, pivot = _whitening(G)
-        X = rotate(X, scale[:, None] * rotation, n_threads)
+        rotation = scale[:, None] * rotation
+        X = rotate(X, rotation if accurate else rotation.astype(X.dtype), n_threads)
         if pivot >= (ACCURATE_PIVOT if accurate else SAFE_PIVOT):
             break
     return X

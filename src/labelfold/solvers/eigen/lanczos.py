@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from scipy.linalg import eigvalsh_tridiagonal
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
+from labelfold.checkpoint_folder import once
 from labelfold.progress import Progress, report_nothing
-from labelfold.solvers.eigen.operator import ChebyshevFilter, rayleigh_ritz
+from labelfold.solvers.eigen.operator import ChebyshevFilter, LaplacianOperator, rayleigh_ritz
 from labelfold.threads import limit_threads
 
 __all__ = ["seeded", "top_eigenpairs"]
@@ -40,7 +41,7 @@ def seeded(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def top_eigenpairs(
-    apply: Operator, n_pairs: int, *, known: Any, tol: float, progress: Progress
+    apply: LaplacianOperator, n_pairs: int, *, known: Any, tol: float, progress: Progress
 ) -> tuple[Array, Array] | None:
     """Return the top eigenpairs, largest first, or None if the iteration stalls.
 
@@ -50,8 +51,8 @@ def top_eigenpairs(
 
     Parameters
     ----------
-    apply : callable
-        Product of the operator, whose spectrum lies in [-1, 1], with a vector or a block.
+    apply : LaplacianOperator
+        With its spectrum in [-1, 1].
     n_pairs : int
         Number of pairs, at most the size minus two.
     known : {ndarray, sparse array} of shape (n, n_known)
@@ -123,7 +124,7 @@ def _lower_bound(
 
 
 def _arpack(
-    apply: Operator,
+    apply: LaplacianOperator,
     chebyshev: ChebyshevFilter,
     complement: _Complement,
     k: int,
@@ -131,7 +132,11 @@ def _arpack(
     tol: float,
     progress: Progress,
 ) -> Array | None:
-    """Return k top eigenvectors in the complement; None if they did not converge."""
+    """Return k top eigenvectors in the complement; None if they did not converge.
+
+    ARPACK's state cannot be saved. A run that is resumed takes the same steps again, with the
+    products that were kept, and these are most of its work.
+    """
     n = complement.size
     n_products = 0
 
@@ -139,10 +144,16 @@ def _arpack(
         nonlocal n_products
         n_products += chebyshev.degree
         progress("eigenpairs", n_products, note="products")
+        n_all = apply.n_products + chebyshev.degree
+        step = f"product {n_products} in {complement.dimension} dimensions"
+        [product] = once(step, lambda: multiplied(x.reshape(n)), passing=True)
+        apply.n_products = n_all  # a product that was kept counts too
+        return product
+
+    def multiplied(x: Array) -> tuple[Array]:
         # Shifted from [-1, 1] to [1, 3] at the lower end, since ARPACK's tolerance is relative and
         # it loses an eigenvalue 0; known eigenvalues become 0, below all others.
-        x = x.reshape(n)
-        return complement(chebyshev(apply, x) + 2 * x)
+        return (complement(chebyshev(apply, x) + 2 * x),)
 
     try:
         _, U = eigsh(

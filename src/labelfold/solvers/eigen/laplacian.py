@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
+from labelfold.checkpoint_folder import once, task
 from labelfold.checks import check_choice
 from labelfold.exceptions import InputError
 from labelfold.progress import Progress, report_nothing
@@ -42,12 +43,12 @@ Array = NDArray[np.float64]
 EIGEN_SOLVERS = ("auto", "dense", "arpack", "chebyshev")
 DENSE_SIZE = 1000  # nodes up to which LAPACK is as fast as ARPACK
 MANY_PAIRS = 7500  # pairs times sqrt(nodes) from which subspace iteration is faster than ARPACK
+THREADED_SIZE = 100_000  # nodes from which products of ARPACK go through the compiled kernel
 FEW_PAIRS = 40  # above, ARPACK can stall for long on clustered spectra
 CROWDED = 5.0  # largest degree over the mean from which ARPACK stalls without normalization
 TOLERANCE = 1e-8  # of the residuals
 SAME_EIGENVALUE = 1e-13  # difference below which the basis of the common eigenspace is arbitrary
 SMALL_BLOCK = 1_000_000  # entries up to which threads cost more than they save
-PANEL = 256  # columns whose signs are set at a time
 # Of a refinement: growth of the least wanted vector in one filter; steps of one filter (with 20,
 # Ritz vectors in between would serve better); residual above which a subspace says little.
 REFINING_GROWTH, STEPS_AT_ONCE, ROUGH = 10.0, 10, 0.2
@@ -192,12 +193,10 @@ def fix_bases_and_signs(mu: Array, U: Array) -> None:
             reference = np.random.default_rng(1).standard_normal((len(U), len(group)))
             rotation, _ = np.linalg.qr(U[:, group].T @ reference)
             U[:, group] = U[:, group] @ rotation
-    for first in range(0, len(mu), PANEL):
-        panel = U[:, first : first + PANEL]
-        magnitude = np.abs(panel)
+    for column in U.T:
+        magnitude = np.abs(column)
         # The first entry that is the largest, up to rounding, is made positive.
-        leading = np.argmax(magnitude >= (1 - 1e-6) * magnitude.max(axis=0), axis=0)
-        panel *= np.sign(panel[leading, np.arange(panel.shape[1])])
+        column *= np.sign(column[np.argmax(magnitude >= (1 - 1e-6) * magnitude.max())])
 
 
 def _solve(
@@ -209,6 +208,31 @@ def _solve(
     progress: Progress,
 ) -> Eigenpairs:
     """Return the eigenpairs orthogonal to the known null vectors."""
+    with task("eigenpairs", *operator.determinants, null, n_pairs, solver, tol):
+        mu, U, chosen, n_products = once(
+            "pairs", lambda: _compute(operator, null, n_pairs, solver, tol, progress)
+        )
+    overlaps = _gram(U) - np.eye(len(mu)), null.T @ U
+    certificate = EigenCertificate(
+        solver=str(chosen),
+        residuals=measure_residuals(operator, mu, U),
+        tolerances=pair_tolerances(mu, tol, U.dtype),
+        orthogonality=max(float(np.max(np.abs(part), initial=0)) for part in overlaps),
+        n_products=int(n_products),
+    )
+    warn_unless_ok(certificate)
+    return Eigenpairs(operator.eigenvalues(mu), operator.eigenvectors(mu, U), certificate)
+
+
+def _compute(
+    operator: LaplacianOperator,
+    null: Any,
+    n_pairs: int,
+    solver: str,
+    tol: float,
+    progress: Progress,
+) -> tuple[NDArray[Any], ...]:
+    """Return values and vectors of the operator, the solver, and the number of products."""
     chosen = _choose(solver, operator.size, n_pairs, operator.crowding)
     solved: tuple[Array, Array] | None = None
     if n_pairs == 0:
@@ -216,6 +240,8 @@ def _solve(
     elif chosen == "dense":
         solved = _solve_dense(operator, null, n_pairs)
     elif chosen == "arpack":
+        if operator.size >= THREADED_SIZE:
+            operator.compile(thread_limit())
         solved = lanczos.top_eigenpairs(operator, n_pairs, known=null, tol=tol, progress=progress)
         if solved is not None and np.any(
             measure_residuals(operator, *solved) > pair_tolerances(solved[0], tol)
@@ -226,17 +252,7 @@ def _solve(
         solved = chebyshev.top_eigenpairs(operator, n_pairs, known=null, tol=tol, progress=progress)
     mu, U = solved
     fix_bases_and_signs(mu, U)
-    n_products = operator.n_products
-    overlaps = _gram(U) - np.eye(len(mu)), null.T @ U
-    certificate = EigenCertificate(
-        solver=chosen,
-        residuals=measure_residuals(operator, mu, U),
-        tolerances=pair_tolerances(mu, tol),
-        orthogonality=max(float(np.max(np.abs(part), initial=0)) for part in overlaps),
-        n_products=n_products,
-    )
-    warn_unless_ok(certificate)
-    return Eigenpairs(operator.eigenvalues(mu), operator.eigenvectors(mu, U), certificate)
+    return mu, U, np.array(chosen), np.array(operator.n_products)
 
 
 def _choose(solver: str, n: int, n_wanted: int, crowding: float) -> str:
@@ -262,6 +278,7 @@ def _solve_dense(operator: LaplacianOperator, null: Any, n_wanted: int) -> tuple
 
 def _gram(U: Array) -> Array:
     if U.size < SMALL_BLOCK:
+        U = U.astype(np.float64, copy=False)
         return np.asarray(U.T @ U)
     n_threads = thread_limit()
     with limit_threads(1, user_api="blas"):

@@ -41,8 +41,9 @@ Array = NDArray[np.float64]
 Block = NDArray[Any]  # float32 or float64
 
 NORMALIZATIONS = ("degree", "none")
-PANEL = 64  # columns that a polynomial is computed of at a time
-AT_ONCE = 256  # columns whose residuals are measured at a time
+# Columns that a polynomial is computed of at a time: fewer if vectors are long, to bound memory,
+# but not so few that reading the matrix takes longer than multiplying.
+PANEL, LEAST_PANEL, PANEL_ENTRIES = 64, 16, 2**24
 LARGEST_DEGREE = 1000  # of a polynomial
 NARROWEST = 1e-3  # least share of the spectrum's width that a filter keeps small
 WEAK = 1e-10  # degree, relative to the largest, of a node computed from its neighbors
@@ -140,6 +141,17 @@ class LaplacianOperator:
         return self._adjacency.size
 
     @property
+    def determinants(self) -> tuple[Any, ...]:
+        """What products follow from, for a checkpoint; a function if it is not in memory."""
+        adjacency = self._adjacency
+        return getattr(adjacency, "matrix", adjacency.product), self._by_degree
+
+    @property
+    def panel(self) -> int:
+        """Number of columns to work on at a time."""
+        return int(np.clip(PANEL_ENTRIES // max(1, self.size), LEAST_PANEL, PANEL))
+
+    @property
     def crowding(self) -> float:
         """Largest degree over the mean, 1 for normalization "degree".
 
@@ -156,17 +168,17 @@ class LaplacianOperator:
         """Use the compiled kernel from now on, if the adjacency matrix is in memory."""
         matrix = getattr(self._adjacency, "matrix", None)
         if matrix is not None:
-            scaled = sp.csr_array(matrix * self._s[:, None] * self._s)
             diagonal = np.zeros(self.size) if self._a is None else self._a
-            self._kernel = _Kernel(scaled, diagonal, n_threads)
+            self._kernel = _Kernel(matrix, self._s, diagonal, n_threads, self.panel)
 
     def __call__(self, x: Array) -> Array:
         """Return B times a vector or a block."""
         self.n_products += 1 if x.ndim == 1 else x.shape[1]
-        if self._kernel is not None and x.ndim == 2:
-            product = np.empty_like(x)
-            self._kernel.filter(IDENTITY, x, product, x.dtype)
-            return product
+        if self._kernel is not None:
+            block = x.reshape(self.size, -1)
+            product = np.empty_like(block)
+            self._kernel.filter(IDENTITY, block, product, x.dtype)
+            return product.reshape(x.shape)
         column = (slice(None), None) if x.ndim == 2 else slice(None)
         product = self._adjacency.product(self._s[column] * x)
         product *= self._s[column]
@@ -177,8 +189,8 @@ class LaplacianOperator:
     def filter(self, chebyshev: ChebyshevFilter, X: Block, dtype: Any) -> None:
         """Overwrite X with the polynomial of B times X, computed in ``dtype`` if compiled."""
         if self._kernel is None:
-            for first in range(0, X.shape[1], PANEL):
-                columns = slice(first, first + PANEL)
+            for first in range(0, X.shape[1], self.panel):
+                columns = slice(first, first + self.panel)
                 X[:, columns] = chebyshev(self, np.ascontiguousarray(X[:, columns]))
         else:
             self.n_products += chebyshev.degree * X.shape[1]
@@ -248,13 +260,18 @@ class LaplacianOperator:
             V[weak, column] = np.linalg.lstsq(system, given[:, column], rcond=None)[0]
 
 
-def measure_residuals(apply: Callable[[Array], Array], mu: Array, U: Array) -> Array:
-    """Return ``|B u - mu u|`` for the first vectors of a block, as many as there are values."""
+def measure_residuals(operator: LaplacianOperator, mu: Array, U: Array) -> Array:
+    """Return ``|B u - mu u|`` for the first vectors of a block, as many as there are values.
+
+    Computed in float64, for vectors in float32 too.
+    """
     residuals = np.empty(len(mu))
-    for first in range(0, len(mu), AT_ONCE):
-        columns = slice(first, min(first + AT_ONCE, len(mu)))
-        off = apply(U[:, columns])
-        off -= U[:, columns] * mu[columns]
+    step = operator.panel // 2
+    for first in range(0, len(mu), step):
+        columns = slice(first, min(first + step, len(mu)))
+        vectors = U[:, columns].astype(np.float64, copy=False)
+        off = operator(vectors)
+        off -= vectors * mu[columns]
         residuals[columns] = np.linalg.norm(off, axis=0)
     return residuals
 
@@ -270,36 +287,31 @@ def rayleigh_ritz(apply: Callable[[Array], Array], X: Array) -> tuple[Array, Arr
 
 
 class _Kernel:
-    """S + diag(a) for the compiled kernel, its rows divided among threads."""
+    """The operator as the compiled kernel applies it, its rows divided among threads."""
 
-    def __init__(self, scaled: sp.csr_array, diagonal: Array, n_threads: int) -> None:
-        self._structure = (scaled.indptr, scaled.indices)
-        self._values = {
-            dtype: (scaled.data.astype(dtype), diagonal.astype(dtype))
-            for dtype in (np.dtype(np.float32), np.dtype(np.float64))
-        }
-        self._n_threads = n_threads
+    def __init__(
+        self, matrix: sp.csr_array, s: Array, diagonal: Array, n_threads: int, panel: int
+    ) -> None:
+        self._arrays = (matrix.indptr, matrix.indices, matrix.data, s, diagonal)
+        self._n_threads, self._panel = n_threads, panel
         # Two ranges per thread, of as many edges each.
-        shares = np.linspace(0, scaled.nnz, 2 * n_threads + 1 if n_threads > 1 else 2)
-        ends = np.searchsorted(scaled.indptr, shares)
-        ends[-1] = len(diagonal)
+        shares = np.linspace(0, matrix.nnz, 2 * n_threads + 1 if n_threads > 1 else 2)
+        ends = np.searchsorted(matrix.indptr, shares)
+        ends[-1] = len(s)
         self._ranges = list(pairwise(ends.tolist()))
 
     def filter(self, chebyshev: ChebyshevFilter, X: Block, out: Block, dtype: Any) -> None:
         center, half = chebyshev.center, chebyshev.half
-        number = np.dtype(dtype).type
-        matrix = (*self._structure, *self._values[np.dtype(dtype)])
         step = compiled(recurrence_step)
-
-        opening = number(1 / half), number(-center / half), number(0)
-        further = number(2 / half), number(-2 * center / half), number(-1)
+        opening = 1 / half, -center / half, 0.0
+        further = 2 / half, -2 * center / half, -1.0
         with ThreadPool(self._n_threads) as pool:
 
-            def advance(x: Block, y: Block, factors: tuple[Any, ...]) -> None:
-                pool.each(lambda rows: step(*matrix, x, y, *factors, *rows), self._ranges)
+            def advance(x: Block, y: Block, factors: tuple[float, float, float]) -> None:
+                pool.each(lambda rows: step(*self._arrays, x, y, *factors, *rows), self._ranges)
 
-            for start in range(0, X.shape[1], PANEL):
-                columns = slice(start, start + PANEL)
+            for start in range(0, X.shape[1], self._panel):
+                columns = slice(start, start + self._panel)
                 before = np.array(X[:, columns], dtype=dtype, order="C")
                 current = np.zeros_like(before)
                 advance(before, current, opening)
