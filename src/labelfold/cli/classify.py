@@ -170,6 +170,7 @@ def classify(
             "--audit": audit,
             "--folds": folds,
             "--permutations": permutations,
+            "--checkpoint": options.checkpoint,
         }
         classify_on_cluster(
             console, dask, data, out, labels, chosen, head or HEADS[0], options, coverage,

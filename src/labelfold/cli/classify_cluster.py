@@ -56,7 +56,7 @@ def classify_on_cluster(
         id_column=reading.id_column,
     )
     settings = {one.name: getattr(options, one.name) for one in fields(options)}
-    del settings["jobs"]
+    del settings["jobs"], settings["checkpoint"]
     plan = {
         "command": "classify",
         "rows": rows.fingerprint,

@@ -18,6 +18,7 @@ import joblib
 import numpy as np
 from sklearn.base import clone
 
+from labelfold.checkpoint_folder import checkpoints
 from labelfold.distributed.checkpoints import Task, check_worker_memory, open_folder, run_tasks
 from labelfold.distributed.neighbor_lists import NeighborLists
 from labelfold.distributed.row_files import Partition, RowFiles, check_partition_memory
@@ -205,7 +206,8 @@ def _keep_given(answers: dict[str, Any], model: Any, table: Table) -> None:
 
 def _fit(estimator: Any, lists: NeighborLists, rows: RowFiles, folder: Path) -> None:
     """Fit, and write labels and coordinates for each partition."""
-    estimator.fit(lists.distances(), rows.read_labels())
+    with checkpoints(folder / "fit"):
+        estimator.fit(lists.distances(), rows.read_labels())
     columns = dict(_fitted_columns(estimator))
     choice = rows.choice._replace(features=[])
     for one in rows.partitions:
