@@ -44,14 +44,17 @@ class Cluster:
     def add_workers(self, n):
         """Start workers and wait for them."""
         options = ("--no-nanny", "--nthreads", "1", "--no-dashboard", "--memory-limit", "1GB")
-        new = [self._start("worker", *options) for _ in range(n)]
-        self._processes += new
-        by_pid = {process.pid: process for process in new}
+        new = {}
+        for _ in range(n):
+            name = f"worker-{len(self._processes)}"
+            new[name] = self._start("worker", *options, "--name", name)
+            self._processes.append(new[name])
 
         def are_there():
-            pids = self.client.run(os.getpid)
-            self.workers |= {a: by_pid[pid] for a, pid in pids.items() if pid in by_pid}
-            return len(set(by_pid) - {one.pid for one in self.workers.values()}) == 0
+            # The scheduler knows them; a call to all would wait for a worker that was killed.
+            known = self.client.scheduler_info(n_workers=-1)["workers"]
+            self.workers |= {a: new[one["name"]] for a, one in known.items() if one["name"] in new}
+            return all(process in self.workers.values() for process in new.values())
 
         wait_until(are_there)
 
