@@ -36,6 +36,7 @@ CELLS_PER_BLOCK = 16  # more make blocks more equal: with 4 the largest is twice
 MOST_CELLS = 8192  # with few cells per block; distances between all of them are held in memory
 SAMPLE_PER_CELL = 64
 ITERATIONS = 10
+ENTRIES_AT_ONCE = 2**21  # distances between rows and centroids, held a few times
 
 
 @dataclass(frozen=True)
@@ -81,13 +82,15 @@ class Blocks:
         squares = np.einsum("ij,ij->i", centers, centers)
         between = np.sqrt(np.maximum(squares[:, None] - 2 * centers @ centers.T + squares, 0))
         between[between == 0] = np.inf  # a cell and itself
-        for part in row_blocks(len(rows), len(centers)):
+        block_of, step = self.block_of, max(1, ENTRIES_AT_ONCE // len(centers))
+        for start in range(0, len(rows), step):
+            part = slice(start, start + step)
             to_centers = squares - 2 * (rows[part] - middle) @ centers.T  # without |x|^2
             cells = to_centers.argmin(axis=1)
             own = to_centers[np.arange(len(cells)), cells]
             to_borders = (to_centers - own[:, None]) / (2 * between[cells])
             beyond = np.minimum.reduceat(to_borders, self.starts, axis=1)
-            beyond[np.arange(len(cells)), self.block_of[cells]] = -1
+            beyond[np.arange(len(cells)), block_of[cells]] = -1
             yield part, cells, beyond
 
 
