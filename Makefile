@@ -14,7 +14,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo demo-page test browser-check page-check lint bench bench-few-labels bench-layout reproduce data-named docs test-wheel test-oldest clean
+.PHONY: help demo demo-page test browser-check page-check fuzz lint bench bench-few-labels bench-layout reproduce data-named docs test-wheel test-oldest clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{ printf "make %-16s %s\n", $$1, $$2 }'
@@ -35,6 +35,11 @@ browser-check: $(VENV)/.test  ## pages in a real Chromium, which has to be insta
 page-check: $(VENV)/.test  ## the labeling page: 50 kills at random moments, 10,000 fuzzed requests
 	$(ONE_THREAD) LABELFOLD_KILLS=50 LABELFOLD_REQUESTS=10000 \
 		$(BIN)/pytest tests/studio -k "kill or fuzz" --capture=no
+
+fuzz: $(VENV)/.test  ## 50,000 cases of bad and extreme input, and 10,000 requests; continues where it ended
+	$(ONE_THREAD) NUMBA_NUM_THREADS=1 $(BIN)/python -m tools.fuzz --summary benchmarks/results/fuzz.json
+	$(ONE_THREAD) LABELFOLD_REQUESTS=10000 $(BIN)/pytest tests/studio -k fuzz --capture=no
+	$(BIN)/python tools/reliability.py
 
 lint: $(VENV)/.lint  ## style, words, types and import order only
 	$(BIN)/ruff check
@@ -66,6 +71,7 @@ data-named:
 		exit 1; }
 
 docs: $(VENV)/.docs  ## the documentation, in docs/_build/html
+	$(BIN)/python tools/reliability.py --check
 	$(BIN)/python tools/command_pages.py --check
 	$(BIN)/python tools/deviations.py --check
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html

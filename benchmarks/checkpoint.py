@@ -145,7 +145,7 @@ def main() -> None:
         fit(int(options.fit[0]), int(options.fit[1]), options.fit[2])
         return
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(options.threads)))
-    results: dict[str, Any] = {"environment": environment(options.threads), "cases": []}
+    results: dict[str, Any] = {"cases": []}
     for k in options.components:
         shares = np.random.default_rng(options.seed).random(options.kills)
         n = options.rows
@@ -155,6 +155,7 @@ def main() -> None:
             rerun = run(n, k, folder)
             n_bytes = size_of(folder)
         case = {
+            "environment": environment(options.threads),
             "n": n,
             "n_features": N_FEATURES,
             "n_components": k,

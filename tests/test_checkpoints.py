@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -28,6 +29,7 @@ from labelfold import (
 from labelfold.exceptions import CheckpointWarning, InputError
 from labelfold.graph.search import InvertedFileIndex
 from labelfold.layout.descent import is_available
+from labelfold.solvers.eigen import chebyshev
 from labelfold.solvers.eigen.operator import LaplacianOperator
 
 ROWS = 9000
@@ -52,6 +54,15 @@ def often(monkeypatch):
     monkeypatch.setattr(checkpoint_folder, "LEAST_SECONDS", 0.0)
     monkeypatch.setattr(checkpoint_folder, "LEAST_RATIO", 0.0)
     monkeypatch.setattr(checks, "ENTRIES_AT_ONCE", 1)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def as_large():
+    """Take the paths of large graphs: the compiled kernel, and blocks in float32."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chebyshev, "COMPILE_ENTRIES", 0)
+        patch.setattr(chebyshev, "LONG", 0)
+        yield
 
 
 class Stopped(BaseException):
@@ -117,7 +128,7 @@ def assert_same(model, expected):
 
 
 @pytest.fixture(scope="module")
-def uninterrupted(data):
+def uninterrupted(data, as_large):
     return {solver: embed(*data, solver=solver) for solver in ("chebyshev", "arpack")}
 
 
@@ -275,6 +286,17 @@ def test_damaged_files_are_not_used(damage, n_saves, data, uninterrupted, often,
     assert_same(embed(*data, tmp_path), uninterrupted["chebyshev"])
 
 
+def test_two_runs_at_once_share_a_folder(data, uninterrupted, often, tmp_path):
+    with ThreadPoolExecutor(2) as pool:
+        runs = [pool.submit(embed, *data, tmp_path) for _ in range(2)]
+    for run in runs:
+        assert_same(run.result(), uninterrupted["chebyshev"])
+    with counted() as counts:
+        assert_same(embed(*data, tmp_path), uninterrupted["chebyshev"])
+    assert not counts
+    assert len(list(tmp_path.iterdir())) == 2
+
+
 def test_files_that_a_kill_left_behind_are_removed_and_others_kept(tmp_path):
     left = tmp_path / "graph-0123.npz.89ab.tmp"
     own = tmp_path / "notes.tmp"
@@ -406,9 +428,11 @@ PROGRAM = """
 import hashlib, os, sys
 import labelfold
 from labelfold import checkpoint_folder, checks
+from labelfold.solvers.eigen import chebyshev
 from test_checkpoints import make_rows, result_of
 
 checkpoint_folder.LEAST_SECONDS, checks.ENTRIES_AT_ONCE = 0.02, 1
+chebyshev.COMPILE_ENTRIES = chebyshev.LONG = 0
 X, y = make_rows()
 for folder in sys.stdin:
     child = os.fork()

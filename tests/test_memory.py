@@ -20,10 +20,13 @@ from labelfold import (
     LaplacianEigenmaps,
     ManifoldClassifier,
     MaximumVarianceUnfolding,
+    fit_memory,
     memory,
 )
 from labelfold.exceptions import NotEnoughMemoryError
 from labelfold.fit_memory import FitMemory
+from labelfold.graph import adjacency, neighbor_index, search
+from labelfold.solvers.eigen import operator
 
 GB = 10**9
 
@@ -115,9 +118,17 @@ def test_the_limit_of_the_process(machine, monkeypatch):
 
 def test_formula_of_stages():
     fit = FitMemory(n_rows=10)
-    fit.add(kept=10, during=90, buffers=7)
+    fit.add(kept=10, during=90, block=7)
     fit.add(kept=40, during=30)
     assert (fit.kept, fit.peak) == (500, 1007)
+
+
+def test_formulas_know_the_limits_of_search_edges_and_solver():
+    assert fit_memory.LARGEST_COPY == neighbor_index.LARGEST_COPY
+    assert fit_memory.LARGEST_LISTS == search.LARGEST_LISTS
+    assert fit_memory.NARROW_FROM == adjacency.NARROW_FROM
+    for name in ("PANEL", "LEAST_PANEL", "PANEL_ENTRIES"):
+        assert getattr(fit_memory, name) == getattr(operator, name)
 
 
 def test_little_is_not_looked_up(monkeypatch):

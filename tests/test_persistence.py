@@ -624,12 +624,13 @@ def test_bombs(saved, monkeypatch):
 def test_arrays_that_lie(saved):
     members = members_of(saved)
     array = next(name for name in members if name.endswith(".npy"))
-    for kind, length in (("<f8", 10**13), ("|O", 1)):
+    lies = [("<f8", 10**13, "says that its shape is"), ("<f8", -1, "says that its shape is")]
+    for kind, length, message in [*lies, ("|O", 1, "cannot be restored")]:
         header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': ({length},), }}"
         header = header.ljust(117) + "\n"
         lie = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode()
         forge(saved, {**members, array: lie})
-        cannot_load(saved, "cannot be restored")
+        cannot_load(saved, message)
 
 
 # ---- versions

@@ -164,6 +164,13 @@ def test_page_of_deviations_is_up_to_date():
     assert page.count("\n## ") >= 8
 
 
+def test_page_on_reliability_is_up_to_date():
+    page = tool("reliability").make_page()
+    assert (DOCS / "reliability.md").read_text(encoding="utf-8") == page, (
+        "run python tools/reliability.py"
+    )
+
+
 def test_deviations_are_found_in_docstrings_of_all_kinds(tmp_path):
     (tmp_path / "package").mkdir()
     (tmp_path / "package" / "module.py").write_text(

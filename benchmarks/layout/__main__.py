@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 import warnings
+from copy import copy
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -71,6 +72,13 @@ def draw(name: str, method: str, seed: int | None) -> tuple[Any, float]:
     return Z, time.perf_counter() - begin
 
 
+@cache
+def fitted(name: str) -> GraphLayout:
+    """Return a layout to refit to other labels, which gives what a fit would give."""
+    rows = cached_load(name)
+    return GraphLayout(metric=rows.metric).fit(rows.X, rows.partial(rows.labeled(FIRST_SEED)))
+
+
 def measure_honesty(key: Key) -> dict[str, float]:
     """Measure what labels add to purity: permuted ones, or two true ones per class."""
     rows = cached_load(key["set"])
@@ -79,7 +87,7 @@ def measure_honesty(key: Key) -> dict[str, float]:
     y = rows.partial(labeled)
     if is_permuted:
         y[labeled] = np.random.default_rng(key["seed"]).permutation(y[labeled])
-    layout = GraphLayout(metric=rows.metric).fit(rows.X, y)
+    layout = copy(fitted(rows.name)).refit(y)
     named = layout.classifier_.label_distributions_.argmax(axis=1)
     before, after = layout.base_embedding_, layout.embedding_
     return {
@@ -94,9 +102,10 @@ def measure_steady(key: Key) -> dict[str, float]:
     rows = cached_load(key["set"])
     more = rows.labeled(key["seed"], N_LABELS[rows.name] + 10)
     fewer = np.sort(np.random.default_rng(key["seed"]).permutation(more)[:-10])
-    layout = GraphLayout(metric=rows.metric).fit(rows.X, rows.partial(fewer))
-    before = layout.embedding_
-    moved = moves(before, layout.refit(rows.partial(more)).embedding_)
+    before, after = (
+        copy(fitted(rows.name)).refit(rows.partial(labeled)).embedding_ for labeled in (fewer, more)
+    )
+    moved = moves(before, after)
     return {"median": float(np.median(moved)), "far": float(np.mean(moved > 0.25))}
 
 
@@ -138,11 +147,28 @@ def fingerprint(name: str, n_jobs: int) -> str:
 
 
 def measure_time(key: Key) -> dict[str, Any]:
-    """Time MNIST's 60,000 rows beside UMAP with labels, both warm, and many synthetic rows."""
-    arguments = {} if key["set"] == "mnist60k" else {"n": int(key["set"])}
-    task = key["method"] if key["set"] == "mnist60k" else "synthetic"
-    return in_child("benchmarks.layout.timing", task, 2, **arguments)
+    """Time a fit in a process of its own, with its memory."""
+    name, method = key["set"], key["method"]
+    if method in ("at once", "sampled"):
+        given: Key = {"name": name, "sampled": method == "sampled"}
+        return in_child("benchmarks.layout.timing", "rows", 2, **given)
+    if name != "mnist60k":
+        return in_child("benchmarks.layout.timing", "groups", 2, n=int(name))
+    return in_child("benchmarks.layout.timing", method, 2)
 
+
+# With labels, MNIST beside UMAP and synthetic groups; without labels, all rows at once or a
+# subsample first, which is how more than 400,000 rows are laid out.
+TIMED = (
+    ("mnist60k", "layout"),
+    ("mnist60k", "umap"),
+    ("mnist60k", "at once"),
+    ("mnist60k", "sampled"),
+    ("250000", "layout"),
+    ("250000", "at once"),
+    ("250000", "sampled"),
+    ("1000000", "sampled"),
+)
 
 PARTS = {
     "quality": measure_quality,
@@ -166,13 +192,10 @@ def list_keys(part: str, sets: list[str], methods: list[str], seeds: range) -> l
     elif part == "threads":
         columns = {"set": sets}
     elif part == "time":
-        columns = {"set": ("mnist60k", "250000", "1000000"), "method": ("layout", "umap")}
-    keys = [
+        return [{"part": part, "set": name, "method": method} for name, method in TIMED]
+    return [
         {"part": part, **dict(zip(columns, one, strict=True))} for one in product(*columns.values())
     ]
-    if part == "time":
-        keys = [key for key in keys if key["set"] == "mnist60k" or key["method"] == "layout"]
-    return keys
 
 
 def done(path: Path) -> list[Key]:

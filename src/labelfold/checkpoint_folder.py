@@ -137,7 +137,7 @@ def once(step: str, compute: Callable[[], Arrays], *, passing: bool = False) -> 
     return compute() if current is None else current.once(step, compute, passing=passing)
 
 
-def load_state() -> Mapping[str, NDArray[Any]] | None:
+def load_state() -> dict[str, NDArray[Any]] | None:
     """Return the last state of the current task's iteration, if one was saved."""
     current = _task.get()
     return None if current is None else current.load_state()
@@ -279,7 +279,7 @@ class _Task:
             self._is_new |= file != f"{self._name}.npz" or not found
         return arrays
 
-    def load_state(self) -> Mapping[str, NDArray[Any]] | None:
+    def load_state(self) -> dict[str, NDArray[Any]] | None:
         return self._folder.load(f"{self._name}-state.npz") or None
 
     def save_state(self, state: Callable[[], Mapping[str, Any]]) -> None:

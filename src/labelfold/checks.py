@@ -24,6 +24,7 @@ __all__ = [
     "check_mask",
     "check_real",
     "check_rows",
+    "check_single",
     "input_errors",
     "row_blocks",
     "seed_from",
@@ -33,13 +34,24 @@ __all__ = [
 ROW_TYPES = (np.float64, np.float32, np.float16, np.int8)
 # Converted, compared or searched together, so that temporary memory is bounded: 32 MB in float64.
 ENTRIES_AT_ONCE = 2**22
+# Parameters of estimators that a name may stand for.
+NAMED = (
+    "metric",
+    "n_components",
+    "rank",
+    "solver",
+    "kernel",
+    "penalty",
+    "n_eigenvectors",
+    "n_jobs",
+)
 # faiss goes through rows in steps of so many, and rounds differently in others.
 FAISS_STEP = 4096
 
 
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
     """Raise InputError unless ``value`` is one of the choices."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise InputError(f"{name}={value!r} is unknown: use one of {tuple(choices)}.")
 
 
@@ -61,6 +73,12 @@ def check_mask(name: str, value: Any, n_rows: int) -> NDArray[np.bool_]:
             f"{mask.shape} and values of type {mask.dtype}."
         )
     return mask
+
+
+def check_single(name: str, value: Any) -> None:
+    """Raise InputError for an array, whose comparison with a name would be an array, too."""
+    if isinstance(value, np.ndarray) and value.ndim:
+        raise InputError(f"{name}={value!r} must be a single value, not an array.")
 
 
 def check_real(
@@ -99,6 +117,8 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, keep_type: bool = False) 
 
     With ``keep_type`` dense rows of :data:`ROW_TYPES` stay what they are, without a copy.
     """
+    for name in NAMED:
+        check_single(name, getattr(estimator, name, None))
     _require_room(X, keep_type)
     with input_errors():
         X = validate_data(
@@ -131,7 +151,7 @@ def check_graph_rows(X: Any, *, keep_type: bool) -> Any:
 
 def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
     """Yield slices of rows that have about :data:`ENTRIES_AT_ONCE` entries; never a short rest."""
-    size = FAISS_STEP * max(1, ENTRIES_AT_ONCE // max(1, n_columns) // FAISS_STEP)
+    size = FAISS_STEP * -(-ENTRIES_AT_ONCE // max(1, n_columns) // FAISS_STEP)
     start = 0
     while n_rows - start >= 1.1 * size:
         yield slice(start, start + size)
@@ -157,7 +177,13 @@ def input_errors() -> Iterator[None]:
     except InputError:
         raise
     except ValueError as error:
-        raise InputError(str(error)) from error
+        message = str(error)
+        if message.startswith("setting an array element"):
+            message = (
+                "Rows of unequal length, or cells that are not numbers: give a table of numbers "
+                "with the same columns in every row."
+            )
+        raise InputError(message) from error
 
 
 def _types(X: Any, keep_type: bool) -> Any:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from numbers import Integral
 from typing import Self, TypeVar
 
 from joblib import effective_n_jobs
@@ -16,6 +17,7 @@ from labelfold.exceptions import InputError
 __all__ = ["ThreadPool", "for_each", "limit_threads", "thread_limit"]
 
 Part = TypeVar("Part")
+MOST_THREADS = 4096  # beyond any machine, and within the numbers of thread pools
 
 
 @contextmanager
@@ -34,6 +36,12 @@ def limit_threads(n_jobs: int | None, *, user_api: str | None = None) -> Iterato
     if n_jobs is None:
         yield
         return
+    if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool):
+        raise InputError(f"n_jobs={n_jobs!r} must be an integer, or None.")
+    if n_jobs > MOST_THREADS:
+        raise InputError(
+            f"n_jobs={n_jobs} is more than {MOST_THREADS} threads: give -1 for all cores."
+        )
     if n_jobs == 0:
         raise InputError("n_jobs=0 has no meaning: give 1 or more, -1 for all cores, or None.")
     with threadpool_limits(limits=effective_n_jobs(n_jobs), user_api=user_api):

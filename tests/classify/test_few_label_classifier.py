@@ -38,6 +38,7 @@ from labelfold.exceptions import (
     InputError,
     UnreachedPointsWarning,
 )
+from labelfold.graph import adjacency
 from labelfold.progress import report_nothing
 
 QUICK = ("mutual", "linear", "gaussian-standardized")
@@ -236,6 +237,17 @@ def test_graph_of_any_estimator_or_of_its_own(metric, n_columns, digits):
     assert shared.graph_.index is embedder.graph_.index
     assert error(shared, y, np.arange(60)) < error(alone, y, np.arange(60)) + 0.03
     np.testing.assert_array_equal(shared.predict(X), shared.transduction_)
+
+
+def test_edges_of_very_many_rows_are_narrow_and_give_the_same_labels(digits, monkeypatch):
+    X, y = digits[0][:301], hide_labels(digits[1][:301], keep=range(40))
+    expected = FewLabelClassifier(candidates=QUICK).fit(X, y)
+    monkeypatch.setattr(adjacency, "NARROW_FROM", 100)
+    graph = CCDR(n_neighbors=13).build_graph(X)
+    for given in (None, graph):
+        model = FewLabelClassifier(candidates=QUICK).fit(X, y, graph=given)
+        assert model.graph_.distances.dtype == np.float32
+        assert np.mean(model.transduction_ == expected.transduction_) > 0.98
 
 
 def test_graph_with_bridges_serves_without_them():

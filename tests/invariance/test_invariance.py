@@ -14,7 +14,13 @@ from method_cases import cases, set_parameter
 from sklearn.base import clone
 from sklearn.neighbors import KNeighborsTransformer
 
-from labelfold import CCDR, IsometricSeparationMap, LaplacianEigenmaps, hide_labels
+from labelfold import (
+    CCDR,
+    FewLabelClassifier,
+    IsometricSeparationMap,
+    LaplacianEigenmaps,
+    hide_labels,
+)
 from labelfold.datasets import make_swiss_roll
 
 pytestmark = [
@@ -66,7 +72,7 @@ def assert_same(found, expected, tolerance):
 
 
 @every_case
-def test_order_of_rows(method, data):
+def test_row_order_permutes_the_result(method, data):
     X, y = data
     order = np.random.default_rng(0).permutation(len(X))
     one, other = fit(method, X, y), fit(method, X[order], y[order])
@@ -80,7 +86,7 @@ def test_order_of_rows(method, data):
 
 
 @every_case
-def test_rigid_motion(method, data):
+def test_rotation_and_shift_leave_the_result_as_it_was(method, data):
     X, y = data
     Q, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))
     if not method.declaration.rotates:
@@ -92,7 +98,7 @@ def test_rigid_motion(method, data):
 
 @pytest.mark.parametrize("factor", [2.0**-400, 1e5, 2.0**400])
 @every_case
-def test_scale(method, data, factor):
+def test_scaling_by_a_constant_changes_nothing(method, data, factor):
     X, y = data
     grown = factor if method.declaration.scales_with_data else 1.0
     scaled = results_of(fit(method, X * factor, y), X * factor, factor=grown)
@@ -100,7 +106,7 @@ def test_scale(method, data, factor):
 
 
 @every_case
-def test_names_of_labels(method, data):
+def test_label_names_change_nothing(method, data):
     X, y = data
     names = ["b", "c", "a"]
     renamed = np.array([None if v == -1 else names[v] for v in y], dtype=object)
@@ -112,6 +118,33 @@ def test_names_of_labels(method, data):
         assert_same(found, expected, method.declaration.agreement)
     if method.declaration.classifies:
         assert other.classes_.tolist() == sorted(names)
+
+
+@every_case
+def test_a_duplicated_row_gets_its_twins_answer(method, data):
+    X, y = data
+    twins = np.flatnonzero(y == -1)[:10]
+    rows, copies = np.vstack([X, X[twins]]), np.arange(len(X), len(X) + 10)
+    model = fit(method, rows, np.append(y, y[twins]))
+    for values in answers(model, rows):
+        np.testing.assert_array_equal(values[copies], values[twins])
+    for values in results_of(model, rows).values():
+        assert np.abs(values[copies] - values[twins]).max() < 0.05 * np.ptp(values)
+    if method.declaration.classifies:
+        np.testing.assert_array_equal(model.transduction_[copies], model.transduction_[twins])
+
+
+# Not for an isometric separation map, which is one map of all rows.
+@pytest.mark.filterwarnings("ignore::labelfold.exceptions.UnreachedPointsWarning")
+@pytest.mark.parametrize("distance", [1e3, 1e6])
+@pytest.mark.parametrize("method", cases(lambda one: one.classifies and one.name != "ism"))
+def test_a_far_away_component_leaves_the_others_labels_as_they_were(method, data, distance):
+    X, y = data
+    far = np.vstack([X, X[:20] + distance])
+    alone, together = fit(method, X, y), fit(method, far, np.append(y, np.full(20, -1)))
+    agreement = np.mean(together.transduction_[: len(X)] == alone.transduction_)
+    # Of a given number of eigenvectors, the component takes some.
+    assert agreement == 1 if isinstance(method, FewLabelClassifier) else agreement > 0.93
 
 
 @every_case

@@ -20,9 +20,11 @@ from labelfold import (
     hide_labels,
 )
 from labelfold.exceptions import InputError
-from labelfold.layout import descent, graph_layout, start
-from labelfold.layout.affinities import DistinctPoints, agreement, to_affinities
-from labelfold.layout.label_force import neighbor_purity, signal_of_labels
+from labelfold.layout import descent, graph_layout, merged_graph, start
+from labelfold.layout.descent import Descent, to_affinities
+from labelfold.layout.label_force import signal_of_labels, weaken
+from labelfold.layout.layout_certificate import neighbor_purity
+from labelfold.layout.merged_graph import MergedGraph
 from labelfold.progress import report_nothing
 
 pytest.importorskip("openTSNE")
@@ -55,18 +57,19 @@ def test_affinities_are_symmetric_and_give_every_point_its_share(roll):
 
 
 def test_agreement_is_the_fourth_power_of_the_bhattacharyya_coefficient():
-    edges = sp.csr_array(np.array([[0, 1.0, 1.0], [1.0, 0, 1.0], [1.0, 1.0, 0]]))
+    edges = sp.csr_array(np.array([[0, 1.0, 1.0], [1.0, 0, 2.0], [1.0, 2.0, 0]]))
     P = np.array([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [0.0, 0.2, 0.8]])
-    found = sp.csr_array((agreement(edges, P, P), edges.indices, edges.indptr)).toarray()
-    np.testing.assert_allclose(found[0], [0, 1, 0.01], atol=1e-12)
+    found = weaken(edges, P, P, 0.9).toarray()
+    np.testing.assert_allclose(found[0], [0, 1, 0.1 + 0.9 * 0.01], atol=1e-12)
+    np.testing.assert_allclose(found[1, 2], 2 * found[0, 2])
     np.testing.assert_allclose(found, found.T)
 
 
 def test_agreement_in_chunks(monkeypatch, roll):
     P = np.random.default_rng(0).dirichlet(np.ones(4), size=60)
-    whole = agreement(roll.adjacency, P, P)
-    monkeypatch.setattr("labelfold.layout.affinities.ENTRIES_AT_ONCE", 12)
-    np.testing.assert_array_equal(agreement(roll.adjacency, P, P), whole)
+    whole = weaken(roll.adjacency, P, P, 0.9)
+    monkeypatch.setattr("labelfold.layout.label_force.ENTRIES_AT_ONCE", 12)
+    np.testing.assert_array_equal(weaken(roll.adjacency, P, P, 0.9).data, whole.data)
 
 
 @pytest.mark.parametrize("n_components", [1, 2, 3])
@@ -74,7 +77,7 @@ def test_relative_gradient_is_that_of_the_stated_objective(roll, n_components):
     """Attraction 4 e p_ij q_ij, repulsion 4 q_ij^2 / sum, each along y_i - y_j."""
     P = to_affinities(roll.adjacency)
     Y = np.random.default_rng(1).normal(size=(60, n_components))
-    divergence, gradient = descent.Descent(P, 1.5, 1, lambda *_, **__: None).evaluate(Y)
+    divergence, gradient = Descent(roll.adjacency, 1.5, report_nothing).evaluate(Y)
     Q = 1 / (1 + cdist(Y, Y) ** 2)
     np.fill_diagonal(Q, 0)
     dense, normal = P.toarray(), Q / Q.sum()
@@ -89,11 +92,13 @@ def test_relative_gradient_is_that_of_the_stated_objective(roll, n_components):
 
 
 def test_descent_leaves_its_affinities_alone(roll):
-    P = to_affinities(roll.adjacency)
-    before = P.data.copy()
-    steps = descent.Descent(P, 2.0, 1, lambda *_, **__: None)
-    steps.relax(np.random.default_rng(0).normal(size=(60, 2)), 20)
-    np.testing.assert_array_equal(P.data, before)
+    steps, Y = (
+        Descent(roll.adjacency, 2.0, report_nothing),
+        np.random.default_rng(0).normal(size=(60, 2)),
+    )
+    first = steps.relax(Y, 20)
+    np.testing.assert_array_equal(steps.relax(Y, 20), first)
+    np.testing.assert_array_equal(steps._affinities.data, to_affinities(roll.adjacency).data)
 
 
 def test_descent_settles(layout):
@@ -117,7 +122,7 @@ def test_equal_rows_are_one_point_and_no_attractor():
     many = np.vstack([X, np.repeat(X[:1], 100, axis=0)])
     Z = GraphLayout().fit(many).embedding_
     np.testing.assert_array_equal(Z[200:], np.repeat(Z[:1], 100, axis=0))
-    points = DistinctPoints.of_graph(NeighborGraph.build(many, n_neighbors=8).bridged())
+    points = MergedGraph.of_equal_rows(NeighborGraph.build(many, n_neighbors=8).bridged())
     assert points.weights.shape == (200, 200)
     assert (points.weights.diagonal() == 0).all()
     # The row that occurs often has no more room around it, and no more company, than others.
@@ -183,12 +188,11 @@ def test_the_force_separates_what_the_classifier_is_sure_of():
     X = np.random.default_rng(0).normal(size=(300, 3))
     sides = (X[:, 0] > 0).astype(int)
     layout = GraphLayout().fit(X)
-    layout._force, sure, unsure = 0.9, np.eye(2)[sides], np.full((300, 2), 0.5)
-    points = DistinctPoints.of_graph(layout.graph_)
+    sure, unsure = np.eye(2)[sides], np.full((300, 2), 0.5)
     purities = []
     for distributions in (unsure, sure):
-        weights = layout._weaken(points.weights, distributions, distributions)
-        steps = layout._descent(weights, report_nothing)
+        weights = weaken(layout.graph_.adjacency, distributions, distributions, 0.9)
+        steps = Descent(weights, layout.exaggeration_, report_nothing)
         purities.append(neighbor_purity(steps.relax(layout.embedding_, 100), sides))
     assert purities[1] > purities[0] + 0.03
 
@@ -225,6 +229,12 @@ def test_ten_more_labels_move_few_points(layout):
     moves = np.linalg.norm(cold.embedding_ - layout.embedding_, axis=1) / radius
     assert np.median(moves) < 0.02
     assert np.mean(moves > 0.25) <= 0.001
+
+
+def test_labels_move_no_point_far():
+    base, moved = np.array([[0.0, 0.0], [1.0, 1.0]]), np.array([[3.0, 4.0], [1.3, 1.4]])
+    found = graph_layout._near(base, moved, 1.0)
+    np.testing.assert_allclose(found, [[0.6, 0.8], [1.3, 1.4]])
 
 
 def test_more_rows_leave_old_ones_near_their_places(layout):
@@ -305,14 +315,14 @@ def test_new_rows_come_to_their_classes():
 
 
 def test_seeds_cover_the_graph_and_are_no_neighbors(roll):
-    coarse = start.CoarseGraph.of_graph(roll.adjacency, 0)
+    coarse = MergedGraph.of_seeds(roll.adjacency, 0)
     n_seeds = coarse.weights.shape[0]
     assert 5 < n_seeds < 30
     merge = np.eye(n_seeds)[coarse.number]
     W = merge.T @ roll.adjacency.toarray() @ merge
     np.fill_diagonal(W, 0)
     np.testing.assert_allclose(coarse.weights.toarray(), W)
-    is_seed = start._independent(roll.adjacency, np.random.default_rng(0).permutation(60))
+    is_seed = merged_graph._independent(roll.adjacency, np.random.default_rng(0).permutation(60))
     within = roll.adjacency.toarray() > 0
     assert not within[np.ix_(is_seed, is_seed)].any()
     assert (within[:, is_seed].any(axis=1) | is_seed).all()

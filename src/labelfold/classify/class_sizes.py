@@ -40,6 +40,11 @@ def read_class_sizes(class_sizes: Mapping[Any, Any] | str, labels: PartialLabels
                 "to share or number of rows."
             )
         return np.full((len(classes), 2), n / len(classes))
+    if not isinstance(class_sizes, Mapping):
+        raise InputError(
+            f"class_sizes={class_sizes!r} must be 'balanced', or a mapping from class to share or "
+            "number of rows."
+        )
     missing = [one for one in classes if one not in class_sizes]
     unknown = [one for one in class_sizes if one not in classes]
     if missing or unknown:
@@ -84,6 +89,7 @@ def find_offsets(scores: Array, labels: PartialLabels, bands: Array, *, warn: bo
             others = np.delete(free + offsets, k, axis=1).max(axis=1)
             ahead = np.sort(free[:, k] - others)[::-1]
             goal = int(np.clip(np.sum(ahead > -offsets[k]), least[k], most[k]))
+            goal = min(goal, len(free))  # of the least, other classes' labels may have taken some
             ends = np.concatenate([ahead[:1] + 1, ahead, ahead[-1:] - 1])
             offsets[k] = -(ends[goal] + ends[goal + 1]) / 2
     else:

@@ -375,8 +375,8 @@ class FewLabelClassifier(ScoreClassifierMixin, BaseEstimator):
         check_choice("metric", self.metric, METRICS)
         check_choice("neighbor_search", self.neighbor_search, SEARCHES)
         if self.candidates is not None:
-            unknown = [one for one in self.candidates if one not in KERNELS]
-            if isinstance(self.candidates, str) or unknown or len(self.candidates) == 0:
+            names = self.candidates if isinstance(self.candidates, tuple | list) else ()
+            if not names or not all(isinstance(one, str) and one in KERNELS for one in names):
                 raise InputError(
                     f"candidates={self.candidates!r} must be a list of names out of "
                     f"{KERNELS}, or None for all."

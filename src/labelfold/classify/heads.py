@@ -18,7 +18,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from labelfold.checks import input_errors
 from labelfold.exceptions import InputError
+from labelfold.graph.point_space import LEAST_ENTRY, PointSpace
 from labelfold.labels.score_classifier import ScoreClassifierMixin
 from labelfold.methods import Declaration, declare
 from labelfold.solvers.ridge import choose_penalty
@@ -117,8 +119,11 @@ class LeastSquaresClassifier(ScoreClassifierMixin, BaseEstimator):
         self : object
             The fitted estimator.
         """
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
+        with input_errors():
+            X, y = validate_data(self, X, y, dtype=np.float64)
+            _check_classes(y)
+        if not isinstance(self.fit_intercept, bool | np.bool_):
+            raise InputError(f"fit_intercept={self.fit_intercept!r} must be True or False.")
         self.classes_, codes = np.unique(y, return_inverse=True)
         indicators = np.eye(len(self.classes_))[codes]
         if self.penalty == "auto":
@@ -127,7 +132,13 @@ class LeastSquaresClassifier(ScoreClassifierMixin, BaseEstimator):
             raise InputError(f"penalty={self.penalty!r} must be 0.0 or 'auto'.")
         scale = self._spread(X)
         regression = LinearRegression(fit_intercept=self.fit_intercept).fit(X / scale, indicators)
-        self.coef_ = regression.coef_ / scale
+        with np.errstate(over="ignore"):
+            self.coef_ = regression.coef_ / scale
+        if not np.all(np.isfinite(self.coef_)):
+            raise InputError(
+                "Coordinates vary by so little that coefficients leave the range of float64: "
+                "rescale X."
+            )
         self.intercept_ = np.broadcast_to(regression.intercept_, (len(self.classes_),)).copy()
         self.column_rank_, self.penalty_ = int(regression.rank_), 0.0
         return self
@@ -156,14 +167,30 @@ class LeastSquaresClassifier(ScoreClassifierMixin, BaseEstimator):
         return np.asarray(X @ self.coef_.T + self.intercept_)
 
     def _fit_ridge(self, X: NDArray[np.float64], indicators: NDArray[np.float64]) -> Self:
+        PointSpace("euclidean").check(X, least=LEAST_ENTRY)
         n_constant = int(self.fit_intercept)
         design = np.hstack([np.ones((len(X), n_constant)), X])
-        roughness = np.ones(X.shape[1]) if self.roughness is None else np.asarray(self.roughness)
+        roughness = self._check_roughness(X.shape[1])
         fit = choose_penalty(design, indicators, np.append(np.zeros(n_constant), roughness))
         self.coef_ = fit.coefficients[n_constant:].T
         self.intercept_ = fit.coefficients[:n_constant].sum(axis=0)
         self.column_rank_, self.penalty_ = fit.rank - n_constant, fit.penalty
         return self
+
+    def _check_roughness(self, n_features: int) -> NDArray[np.float64]:
+        if self.roughness is None:
+            return np.ones(n_features)
+        try:
+            roughness = np.asarray(self.roughness, dtype=float)
+        except (TypeError, ValueError):
+            roughness = np.empty(0)
+        is_finite = np.all(np.isfinite(roughness) & (roughness >= 0))
+        if roughness.shape != (n_features,) or not is_finite:
+            raise InputError(
+                f"roughness={self.roughness!r} must be {n_features} finite numbers of at least 0, "
+                "one for each feature, or None."
+            )
+        return roughness
 
     def _spread(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the size of every column's variation; infinite if it is rounding only."""
@@ -172,6 +199,16 @@ class LeastSquaresClassifier(ScoreClassifierMixin, BaseEstimator):
         shape = X / peak  # whose squares stay in range
         spread = shape.std(axis=0) if self.fit_intercept else np.sqrt(np.mean(shape**2, axis=0))
         return np.where(spread > CONSTANT, spread * peak, np.inf)
+
+
+def _check_classes(y: NDArray[Any]) -> None:
+    try:
+        check_classification_targets(y)
+    except TypeError as error:
+        raise InputError(
+            "y mixes labels of several types, or rows without a label: give every row text, or "
+            "every row a number."
+        ) from error
 
 
 def make_head(head: Any, n_labeled: int, roughness: ArrayLike | None = None) -> Any:

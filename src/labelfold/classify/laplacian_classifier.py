@@ -22,6 +22,7 @@ from labelfold.classify.laplacian_scores import (
     fit_scores,
     largest_number,
 )
+from labelfold.classify.settling import mean_of_equal
 from labelfold.exceptions import InputError
 from labelfold.graph import NeighborGraph
 from labelfold.graph.neighbor_graph import fingerprint
@@ -164,7 +165,8 @@ class LaplacianClassifier(PublishedMixin, ScoreClassifierMixin, GraphEstimator):
     eigen_solver : {"auto", "dense", "arpack", "chebyshev"}, default="auto"
         "auto" chooses by the size of the graph and the number of eigenvectors.
     tol : float, default=1e-4
-        Residual that every eigenvector must reach, with the operator's spectrum scaled to [-1, 1].
+        Residual that every eigenvector must reach, with the operator's spectrum scaled to [-1, 1];
+        1e-15 or more.
         Labels hardly change below it.
     random_state : int, RandomState instance or None, default=None
         Seed of the approximate search, the only chance in it; None is a fixed seed.
@@ -452,7 +454,7 @@ class LaplacianClassifier(PublishedMixin, ScoreClassifierMixin, GraphEstimator):
         check_penalty(self.penalty)
         power, hint = self.penalty_power, ": 1 for the roughness of LAPCLASS section 4, 2 stiffer"
         check_real("penalty_power", power, above=0, at_most=LARGEST_POWER, hint=hint)
-        check_real("tol", self.tol, above=0, below=1, hint=", such as 1e-4")
+        check_real("tol", self.tol, at_least=1e-15, below=1, hint=", such as 1e-4")
 
     def _require_memory(
         self, X: Any, graph: NeighborGraph | None, n_vectors: int, n_classes: int = 0
@@ -484,7 +486,8 @@ class LaplacianClassifier(PublishedMixin, ScoreClassifierMixin, GraphEstimator):
         basis, graph = columns.basis, columns.basis.graph
         self.unreached_ = find_unreached(labels, graph.connected_components)
         warn_of_unreached(labels, graph.connected_components, self.unreached_)
-        scores = columns.combine(fit.coefficients)
+        # Among ties at the end of a neighbor list only some of several equal rows are taken.
+        scores = mean_of_equal(columns.combine(fit.coefficients), graph.equal_groups)
         self._prior = class_frequencies(labels)
         scores[self.unreached_] = self._prior
         self.classes_ = labels.classes

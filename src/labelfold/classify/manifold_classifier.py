@@ -398,7 +398,7 @@ class ManifoldClassifier(PublishedMixin, ClassifierMixin, MetaEstimatorMixin, Ba
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         embedder = self._embedder_or_default()
-        if hasattr(embedder, "fit_transform"):
+        if hasattr(embedder, "fit_transform") and not isinstance(embedder, type):
             tags.input_tags = get_tags(embedder).input_tags
         return tags
 

@@ -328,7 +328,7 @@ def memory_of_kernels(
     elif are_many(X):
         projected = X.shape[1] > d or metric == "cosine"
         value = 4 if projected else value
-        memory.add(kept=4.0 * d * projected, buffers=16.0 * SAMPLE_ENTRIES)
+        memory.add(kept=4.0 * d * projected, block=16.0 * SAMPLE_ENTRIES)
     else:  # rows and three views in float64, two if the first is the rows themselves
         own = 0 if value == 8 or sp.issparse(X) else 8 * X.shape[1]
         value = 8
@@ -337,6 +337,7 @@ def memory_of_kernels(
     if graph is None:
         memory.add_search(value * d, d, shared + MOST_TIES)
     memory.add_edges(shared)
+    memory.add_lists(shared)  # which serve "mutual" too
     for name, kernel in GRAPH_KERNELS.items():
         if name not in (default_names(X.shape[0]) if names is None else names):
             continue
@@ -344,8 +345,8 @@ def memory_of_kernels(
             memory.add_search(8 * kernel.n_components, kernel.n_components, kernel.n_neighbors)
         if name != "shared":
             memory.add_edges(kernel.n_neighbors)
-        memory.add_eigenvectors(kernel.n_neighbors, N_EIGENVECTORS)
-    memory.add(buffers=16.0 * ENTRIES_AT_ONCE)
+        memory.add_eigenvectors(kernel.n_neighbors, N_EIGENVECTORS, is_rough=True)
+    memory.add(block=16.0 * ENTRIES_AT_ONCE)
     return memory
 
 
@@ -512,15 +513,15 @@ class RowKernels:
             if self.views is not None:
                 self.views = replace(self.views, searches_given=True)
                 self._rows = NewRows(self.views, X)
-        n_neighbors, n_listed = kernel.n_neighbors, given.n_neighbors + given.most_ties
-        if given.n_neighbors < min(n_neighbors, self.n_rows - 1):
-            n_neighbors = given.n_neighbors
+        n_neighbors = min(kernel.n_neighbors, given.n_neighbors)
+        if n_neighbors < min(kernel.n_neighbors, self.n_rows - 1):
             warn_user(
                 f"The graph has {n_neighbors} neighbors per row, and FewLabelClassifier takes "
                 f"{kernel.n_neighbors}: it makes do with fewer, and may err more often. Build the "
                 f"graph with n_neighbors={kernel.n_neighbors} or more.",
                 FewNeighborsWarning,
             )
+        n_listed = given.n_neighbors + given.most_ties
         most_ties = 0 if self.views is None else min(MOST_TIES, n_listed - n_neighbors)
         recipe = GraphRecipe(n_neighbors, None, given.metric, kernel.weights, most_ties=most_ties)
         nearest = keep_nearest(graph.nearest, n_neighbors + most_ties)
@@ -555,7 +556,7 @@ class RowKernels:
         features = self.view(kernel.view)[self._sample]
         if kernel.shape == "linear":
             deviations = features.std(axis=0)
-            return FeatureColumns(kernel, deviations / deviations.max() ** 2)
+            return FeatureColumns(kernel, deviations / (deviations.max() or 1.0) ** 2)
         # A sample that does not depend on the order of the rows.
         by_length = np.argsort(np.einsum("ij,ij->i", features, features))
         places = np.linspace(0, len(features) - 1, min(SAMPLE_SIZE, len(features))).astype(int)

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from labelfold.classify.class_sizes import find_offsets
 from labelfold.graph import NeighborGraph
-from labelfold.graph.adjacency import row_numbers
+from labelfold.graph.adjacency import row_ranges
 from labelfold.labels import PartialLabels
 
-__all__ = ["settle"]
+__all__ = ["mean_of_equal", "settle"]
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -62,8 +62,11 @@ def settle(
     if n_wrong + 1 > LARGEST_ERROR * (labels.n_labeled + 1):  # one more: few labels prove little
         return None
     weights, codes = graph.adjacency, _classes(scores, labels)
-    crossing = codes[row_numbers(weights)] != codes[weights.indices]
-    if weights.data[crossing].sum() > LARGEST_CUT * weights.data.sum():
+    crossing = 0.0
+    for rows, entries in row_ranges(weights):
+        here = np.repeat(codes[rows], np.diff(weights.indptr[rows.start : rows.stop + 1]))
+        crossing += float(weights.data[entries][here != codes[weights.indices[entries]]].sum())
+    if crossing > LARGEST_CUT * weights.data.sum(dtype=np.float64):
         return None
     walk = sp.csr_array(sp.diags_array(1 / weights.sum(axis=1)) @ weights)
     sizes, settled = np.bincount(codes, minlength=labels.n_classes), scores
@@ -77,7 +80,7 @@ def settle(
     growth = np.abs(np.bincount(codes, minlength=labels.n_classes) - sizes)
     if bands is None and np.any(growth > LARGEST_GROWTH * sizes):
         return None
-    return _mean_of_equal(settled, graph.equal_groups)
+    return mean_of_equal(settled, graph.equal_groups)
 
 
 def _classes(scores: Array, labels: PartialLabels) -> Codes:
@@ -86,16 +89,18 @@ def _classes(scores: Array, labels: PartialLabels) -> Codes:
 
 def _spread(codes: Codes, walk: sp.csr_array, labels: PartialLabels) -> Array:
     """Return the shares of the classes at the ends of walks, which end at labeled rows too."""
-    shares = np.eye(labels.n_classes)[codes]
+    shares = np.eye(labels.n_classes, dtype=walk.dtype)[codes]
     given = shares[labels.mask]
     for _ in range(N_STEPS):
         shares = walk @ shares
         shares[labels.mask] = given
-    return np.asarray(shares)
+    return np.asarray(shares, dtype=np.float64)
 
 
-def _mean_of_equal(scores: Array, groups: NDArray[np.integer]) -> Array:
+def mean_of_equal(scores: Array, groups: NDArray[np.integer]) -> Array:
     """Give equal rows equal scores, which a label of one of them would part."""
     sizes = np.bincount(groups)
+    if len(sizes) == len(groups):
+        return scores
     mean = sp.csr_array((1 / sizes[groups], (groups, np.arange(len(groups)))))
     return np.asarray((mean @ scores)[groups])

@@ -419,6 +419,7 @@ class ResampledEmbedding(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         embedder = CCDR() if self.embedder is None else self.embedder
-        tags.input_tags.sparse = get_tags(embedder).input_tags.sparse
+        if hasattr(embedder, "fit_transform") and not isinstance(embedder, type):
+            tags.input_tags.sparse = get_tags(embedder).input_tags.sparse
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags

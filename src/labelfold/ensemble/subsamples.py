@@ -51,7 +51,7 @@ def draw_subsamples(
     possible. ``size`` is less than the number of all rows.
     """
     n_shared = int(np.clip(labels.n_labeled, LEAST_SHARED * size, MOST_SHARED * size))
-    n_shared = max(n_shared, min(labels.n_classes, size))
+    n_shared = max(n_shared, min(max(labels.n_classes, 2), size))  # two rows have a distance
     shared = _draw_shared(labels, n_shared, rng)
     others = np.setdiff1d(np.arange(len(labels)), shared)
     n_own = size - len(shared)

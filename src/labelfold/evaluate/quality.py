@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import pairwise_distances_chunked
 from sklearn.utils import check_array, check_random_state
 
-from labelfold.checks import check_integer
+from labelfold.checks import check_integer, check_single, input_errors
 from labelfold.exceptions import InputError
 from labelfold.graph.neighbor_index import ExactIndex, others_than
 from labelfold.graph.point_space import Metric, PointSpace, Rows, middle
@@ -258,12 +258,14 @@ def _choose_rows(n_samples: int, n_rows: int | None, random_state: RandomState) 
 def _check_pair(
     X: Any, embedding: ArrayLike, n_neighbors: int, metric: Metric
 ) -> tuple[Rows, NDArray[np.float64]]:
+    check_single("metric", metric)
     if metric == "precomputed":
         raise InputError(
             "metric='precomputed' is not available, as ranks need the distances to all rows: "
             "pass the rows and their metric."
         )
-    X = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
+    with input_errors():
+        X = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
     embedding = _check_embedding(embedding)
     n_samples = X.shape[0]
     if len(embedding) != n_samples:
@@ -281,4 +283,5 @@ def _check_pair(
 
 
 def _check_embedding(embedding: ArrayLike) -> NDArray[np.float64]:
-    return check_array(embedding, dtype=np.float64, input_name="embedding")
+    with input_errors():
+        return check_array(embedding, dtype=np.float64, input_name="embedding")

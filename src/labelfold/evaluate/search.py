@@ -353,7 +353,8 @@ class TransductiveSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self.estimator).input_tags
+        if hasattr(self.estimator, "fit") and not isinstance(self.estimator, type):
+            tags.input_tags = get_tags(self.estimator).input_tags
         return tags
 
 

@@ -6,7 +6,7 @@ scored; a labeled row is either trained on or held out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from numbers import Integral
 from typing import Any
 
@@ -70,7 +70,7 @@ def draw_labeled(
     codes = labels.codes[shuffled]
     shares = _equal_shares(np.bincount(codes), size, rng.permutation(labels.n_classes))
     drawn = [shuffled[codes == k][:share] for k, share in enumerate(shares)]
-    return np.sort(np.concatenate(drawn))
+    return np.sort(np.concatenate([*drawn, np.empty(0, dtype=np.intp)]))
 
 
 @stored
@@ -146,6 +146,7 @@ class LabeledKFold(BaseCrossValidator):
         check_consistent_length(X, y)
         labeled = np.flatnonzero(labels.mask)
         codes = labels.codes[labeled]
+        check_integer("n_splits", self.n_splits, least=2)
         largest = int(np.bincount(codes).max(initial=0))
         if largest < self.n_splits:
             raise InputError(
@@ -171,8 +172,17 @@ def as_splits(cv: Any, *, shuffle: bool = False, random_state: Any = None) -> An
 def hold_out(cv: Any, X: Any, y: ArrayLike) -> list[NDArray[np.intp]]:
     """Return the labeled rows of every fold, whose labels are to be hidden."""
     cv = as_splits(cv)
-    splits = cv.split(X, y) if hasattr(cv, "split") else cv
     mask = PartialLabels.from_y(y).mask
+    is_splitter = hasattr(cv, "split") and not isinstance(cv, str | bytes | type)
+    splits = list(cv.split(X, y)) if is_splitter else cv
+    if not isinstance(splits, Iterable) or isinstance(splits, str | bytes | Mapping):
+        splits = [None]
+    splits = list(splits)
+    if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in splits):
+        raise InputError(
+            f"cv={cv!r} must be a number of folds, a splitter such as LabeledKFold, or pairs of "
+            "training and test rows."
+        )
     folds = [np.asarray(rows) for _, rows in splits]
     for number, rows in enumerate(folds):
         if not mask[rows].all():

@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from labelfold.checks import check_choice
+from labelfold.evidence.arguments import check_codes, check_scores
 from labelfold.labels.transduction import nearest_distributions
 from labelfold.methods import stored
 
@@ -71,6 +73,7 @@ class Calibration:
 
     def distributions(self, scores: Array) -> Array:
         """Return a distribution over classes for every row of scores."""
+        scores = check_scores("scores", scores)
         s = _bound(scores)
         mixed = (1 - self.share) * softmax(self.sharpness * s, axis=1)
         mixed += self.share * nearest_distributions(s)
@@ -112,6 +115,9 @@ def calibrate(left_out: Array, codes: NDArray[np.integer], sample: str = "labels
     >>> calibrate(scores, codes).distributions(np.array([[1.0, 0.0]])).round(2)
     array([[0.76, 0.24]])
     """
+    check_choice("sample", sample, tuple(PROMISES))
+    left_out = check_scores("left_out", left_out)
+    codes = check_codes("codes", codes, left_out.shape)
     (n, n_classes), s = left_out.shape, _bound(left_out)
     own = np.arange(n), codes
     floor = 1 / (2 * n + 3)

@@ -13,6 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from labelfold.checks import check_integer
+from labelfold.evidence.arguments import check_codes, check_distributions, check_per_class
+from labelfold.exceptions import InputError
 from labelfold.intervals import LEVEL
 from labelfold.methods import stored
 
@@ -79,6 +82,12 @@ def estimate_class_sizes(
     >>> print(estimate_class_sizes(distributions, codes, classes, n_labels=2))
     a 55.0% (36.9% to 73.1%), b 45.0% (26.9% to 63.1%)
     """
+    distributions = check_distributions("distributions", distributions)
+    codes = check_codes("codes", codes, distributions.shape, least=-1)
+    classes = check_per_class("classes", classes, distributions.shape[1])
+    check_integer("n_labels", n_labels, least=0)
+    if not len(codes):
+        raise InputError("distributions has no rows: at least one is needed.")
     unlabeled, n = distributions[codes < 0], len(codes)
     given = np.bincount(codes[codes >= 0], minlength=len(classes)) / n
     shares = given + unlabeled.sum(axis=0) / n

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labelfold.evidence.arguments import check_codes, check_distributions, check_per_class
+from labelfold.exceptions import InputError
 from labelfold.intervals import LEVEL, wilson_interval
 from labelfold.methods import stored
 
@@ -88,6 +90,14 @@ def estimate_error(
     >>> round(estimate_error(distributions, np.array([0, 0, 1]), n_labels, classes).error, 2)
     0.2
     """
+    distributions = check_distributions("distributions", distributions)
+    predicted = check_codes("predicted", predicted, distributions.shape)
+    if not len(predicted):
+        raise InputError("distributions has no rows: at least one is needed.")
+    classes = check_per_class("classes", classes, distributions.shape[1])
+    n_labels = check_per_class("n_labels", n_labels, distributions.shape[1])
+    if n_labels.dtype.kind not in "iu" or np.any(n_labels < 0):
+        raise InputError(f"n_labels={n_labels!r} must be numbers of labels, 0 or more.")
     doubt = 1 - distributions[np.arange(len(predicted)), predicted]
     parts = []
     for code, (label, count) in enumerate(zip(classes.tolist(), n_labels, strict=True)):

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelfold.checks import check_real
+from labelfold.evidence.arguments import check_codes, check_distributions
 from labelfold.exceptions import FewLabelsWarning, warn_user
 
 __all__ = ["choose_sets", "find_threshold"]
@@ -51,6 +52,8 @@ def find_threshold(
     0.7
     """
     check_real("coverage", coverage, above=0, below=1)
+    left_out = check_distributions("left_out", left_out)
+    codes = check_codes("codes", codes, left_out.shape)
     n = len(codes)
     rank = math.ceil((n + 1) * coverage - ROUNDING)
     if rank > n:
@@ -91,6 +94,9 @@ def choose_sets(
     array([[ True, False],
            [ True,  True]])
     """
+    distributions = check_distributions("distributions", distributions)
+    predicted = check_codes("predicted", predicted, distributions.shape)
+    check_real("threshold", threshold)
     sets = distributions >= threshold - ROUNDING
     sets[np.arange(len(predicted)), predicted] = True
     return sets

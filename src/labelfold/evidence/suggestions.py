@@ -122,7 +122,7 @@ def suggest_rows(
     rows, coverage, gains = rank_gains(
         graph.adjacency, graph.diffusion, doubts, known, n, exclude=left_out
     )
-    best = gains[0] if len(gains) else 1.0
+    best = (gains[0] if len(gains) else 0.0) or 1.0  # no row is worth a label
     return [
         Suggestion(int(row), _reason(doubts[row], covered, len(known)), float(gain / best))
         for row, covered, gain in zip(rows, coverage, gains, strict=True)

@@ -166,6 +166,8 @@ def keep_nearest(distances: sp.csr_array, n_nearest: int, *, ties: bool = False)
     """
     if not distances.has_sorted_indices:
         distances = distances.sorted_indices()
+    if np.diff(distances.indptr).max(initial=0) <= n_nearest:
+        return distances
     kept = np.zeros(distances.nnz, dtype=bool)
     for rows, entries in row_ranges(distances):
         counts = np.diff(distances.indptr[rows.start : rows.stop + 1])
@@ -264,7 +266,7 @@ def _both_ways(lists: sp.csr_array) -> Iterator[tuple[slice, sp.csr_array, sp.cs
 
 
 def _counted_down(lengths: sp.csr_array) -> sp.csr_array:
-    values = lengths.data + 0.0  # makes 0.0 of -0.0
+    values = lengths.data.astype(np.float64) + 0.0  # makes 0.0 of -0.0
     return with_values(lengths, LATEST - values.view(np.int64))
 
 

@@ -37,6 +37,8 @@ from labelfold.threads import limit_threads
 __all__ = ["IntrinsicDimension", "largest_class_dimension"]
 
 FEW_POINTS = 3000
+LARGEST_POWER = 256.0  # of edges: the largest dimension that spheres calibrate
+LEAST_POWER = 0.01  # below, lengths are numbers of edges
 CONFIDENCE = 0.8  # of the intervals, as the papers have it
 
 Array = NDArray[np.float64]
@@ -61,7 +63,7 @@ class IntrinsicDimension(BaseEstimator):
     n_neighbors : int, default=4
         Neighbors of every row in the graph. More lower the variance, and look less closely.
     edge_power : float, default=1.0
-        Power of the edges' lengths. The entropy needs one below the dimension.
+        Power of the edges' lengths, from 0.01 to 256. The entropy needs one below the dimension.
     n_sizes : int, default=3
         Number of sample sizes, each half the one before; fewer for few rows.
     n_resamples : int, default=10
@@ -268,7 +270,13 @@ class IntrinsicDimension(BaseEstimator):
         # So that samples of at most this size can be halved as often as an interval needs.
         least = 8 * (self.n_neighbors + 1)
         check_integer("max_size", self.max_size, least=least, hint=" = 8 (n_neighbors + 1)")
-        check_real("edge_power", self.edge_power, above=0, hint=": 1 suits all dimensions from 2")
+        check_real(
+            "edge_power",
+            self.edge_power,
+            at_least=LEAST_POWER,
+            at_most=LARGEST_POWER,
+            hint=": 1 suits all dimensions from 2",
+        )
         if self.local_size is not None:
             check_integer("local_size", self.local_size, least=2)
             if self.local_size > n_samples:

@@ -19,7 +19,13 @@ from numpy.typing import NDArray
 from scipy.stats import skew
 
 from labelfold.checkpoint_folder import once, task
-from labelfold.checks import check_graph_rows, check_integer, check_real, seed_from
+from labelfold.checks import (
+    check_graph_rows,
+    check_integer,
+    check_real,
+    check_single,
+    seed_from,
+)
 from labelfold.exceptions import FewNeighborsWarning, GraphMismatchError, InputError, warn_user
 from labelfold.graph.adjacency import (
     ReadOnly,
@@ -223,6 +229,7 @@ class NeighborGraph(ReadOnly):
             The graph, without bridges if it has several components.
         """
         recipe = GraphRecipe(n_neighbors, radius, metric, weights, scale, one_sided)
+        check_single("metric", metric)
         X = check_graph_rows(X, keep_type=metric != "precomputed")
         with show_progress(verbose) as progress:
             return build_graph(

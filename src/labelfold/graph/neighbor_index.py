@@ -327,7 +327,7 @@ class ExactIndex(PointIndex):
             return reach * (1 + 1e-6)
         shifted = np.asarray(self._shift(self.rows))
         largest = float(np.einsum("ij,ij->i", shifted, shifted).max())
-        return float(np.sqrt(reach**2 * (1 + 1e-6) + 1e-14 * largest))
+        return float(np.hypot(reach * (1 + 1e-6), 1e-7 * np.sqrt(largest)))
 
     def _drown(self, queries: Rows, reach: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return where |x|^2 - 2 x.y + |y|^2 has too few digits to order neighbors so close."""

@@ -40,6 +40,7 @@ Scale = float | NDArray[np.float64]
 
 # Far below it a weight would drown in rounding; at 0 an edge is lost, and a row may have no degree.
 LEAST_WEIGHT = 1e-100
+LONGEST = 1e150  # in units of the scale: its square is a number
 LEAST_SHARED = 1e-3  # in place of a smaller J^2, which would cut edges
 SELF_TUNING = ("self-tuning", "shared")
 NAMES = ("heat", "binary", *SELF_TUNING)
@@ -74,7 +75,10 @@ def check_scale(scale: Any, n_samples: int) -> Scale | None:
                 f"scale={scale!r} is unknown: use 'auto', a positive number, or one per row."
             )
         return None
-    values = np.asarray(scale, dtype=float)
+    try:
+        values = np.asarray(scale, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"scale={scale!r} must be 'auto', a number, or one per row.") from error
     if values.ndim and values.shape != (n_samples,):
         raise InputError(
             f"scale has shape {values.shape} but X has {n_samples} rows: give one number, or one "
@@ -94,18 +98,19 @@ def edge_weights(
     """
     if callable(weights):
         return _checked(weights, distances, np.broadcast_to(scale, distances.shape))
+    if not isinstance(weights, str) or weights not in NAMES:
+        raise InputError(f"weights={weights!r} is unknown: use one of {NAMES} or a callable.")
     if weights == "binary":
         return np.ones_like(distances)
-    if weights not in NAMES:
-        raise InputError(f"weights={weights!r} is unknown: use one of {NAMES} or a callable.")
-    values = np.square(distances / np.sqrt(scale))
+    with np.errstate(over="ignore"):  # infinitely far at this scale: the least weight
+        values = np.square(distances / np.sqrt(scale))
     np.exp(np.negative(values, out=values), out=values)
     return np.maximum(values, LEAST_WEIGHT, out=values)
 
 
 def is_self_tuning(weights: str | WeightFunction) -> bool:
     """Return whether every point has a scale of its own, from its neighbor list."""
-    return not callable(weights) and weights in SELF_TUNING
+    return isinstance(weights, str) and weights in SELF_TUNING
 
 
 def list_scales(lists: sp.csr_array) -> NDArray[np.float64]:
@@ -147,7 +152,8 @@ def relative_heat(distances: sp.csr_array, scale: Scale) -> NDArray[np.float64]:
     If only ratios matter, this keeps those of a far row from being 0 / 0.
     """
     starts, counts = distances.indptr[:-1], np.diff(distances.indptr)
-    lengths = distances.data / np.sqrt(scale)
+    with np.errstate(over="ignore"):
+        lengths = np.minimum(distances.data / np.sqrt(scale), LONGEST)
     least = np.repeat(np.minimum.reduceat(lengths, starts), counts)
     # (a - b)(a + b) keeps the digits that a^2 - b^2 loses far out.
     return np.maximum(np.exp(-(lengths - least) * (lengths + least)), LEAST_WEIGHT)

@@ -190,6 +190,11 @@ def _as_mask(keep: ArrayLike, n_samples: int) -> NDArray[np.bool_]:
             raise InputError(
                 f"keep has dtype {chosen.dtype}: give a boolean mask or integer row numbers."
             )
+        if chosen.min() < -n_samples or chosen.max() >= n_samples:
+            raise InputError(
+                f"keep has row numbers from {chosen.min()} to {chosen.max()}, but y has "
+                f"{n_samples} entries: give numbers below that."
+            )
         mask[chosen] = True
     return mask
 
@@ -205,7 +210,13 @@ def _as_vector(y: ArrayLike) -> NDArray[Any]:
     if dtype is not None and not isinstance(dtype, np.dtype):
         values = np.asarray(y, dtype=object)  # a pandas extension array or categorical
     else:
-        values = np.asarray(y)
+        try:
+            values = np.asarray(y)
+        except ValueError as error:
+            raise InputError(
+                "y should be a 1d array of one label per row, but some of its entries are lists: "
+                "give text or numbers."
+            ) from error
         if dtype is None and values.dtype.kind in "US":
             # NumPy turned ["a", -1] and ["a", nan] into text.
             values = np.asarray(y, dtype=object)
@@ -259,7 +270,7 @@ def _check_unambiguous(present: NDArray[Any]) -> None:
     numbers = present
     if present.dtype.kind in "USO":
         for text in present.tolist():
-            if isinstance(text, str | bytes) and text in ("-1", b"-1", "nan", b"nan"):
+            if isinstance(text, str | bytes) and text.lower() in ("-1", b"-1", "nan", b"nan"):
                 raise InputError(
                     f"y holds the text {text!r}, which may be a class or an unlabeled entry "
                     "that was turned into text: use dtype=object and mark unlabeled rows "
@@ -279,7 +290,7 @@ def _as_classes(labeled: NDArray[Any]) -> NDArray[Any]:
     """Return labels as one kind: objects that are all text, or an array of numbers or booleans."""
     if labeled.dtype.kind == "O":
         kinds = {_kind_of(value) for value in labeled}
-        if kinds <= {"text"}:
+        if kinds <= {"text"} or kinds <= {"bytes"}:
             return labeled
         if not (kinds <= {"number"} or kinds <= {"bool", "bool_"}):
             raise InputError(
@@ -301,5 +312,5 @@ def _as_classes(labeled: NDArray[Any]) -> NDArray[Any]:
 
 def _kind_of(value: Any) -> str:
     if isinstance(value, str | bytes):
-        return "text"
+        return "text" if isinstance(value, str) else "bytes"
     return "number" if _is_number(value) else type(value).__name__

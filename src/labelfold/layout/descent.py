@@ -1,7 +1,12 @@
 """The descent of a layout, by openTSNE: points attract along edges and repel each other.
 
 The objective is t-SNE's with exaggerated attraction (Boehm, Berens and Kobak, JMLR 2022): minimize
-KL(P || Q) with P multiplied by the exaggeration, where q_ij ~ 1 / (1 + |y_i - y_j|^2).
+KL(P || Q) with P multiplied by the exaggeration, where q_ij ~ 1 / (1 + |y_i - y_j|^2). With W the
+edge weights,
+
+    B = W / row sums,  P = (B + B^T) / 2n,
+
+so that every point is drawn to its neighbors with the same total force.
 """
 
 from __future__ import annotations
@@ -13,9 +18,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from labelfold.graph.adjacency import row_numbers, with_values
 from labelfold.progress import Progress
+from labelfold.threads import thread_limit
 
-__all__ = ["MISSING", "Descent", "is_available"]
+__all__ = ["MISSING", "Descent", "is_available", "to_affinities"]
 
 Array = NDArray[np.float64]
 
@@ -35,32 +42,41 @@ def is_available() -> bool:
     return find_spec("openTSNE") is not None
 
 
+def to_affinities(weights: sp.csr_array) -> sp.csr_matrix:
+    """Return P, whose sum is 1, in the precision of float32.
+
+    Distances of rotated or scaled rows differ in their last digits, and descent would let such
+    differences grow into another picture.
+    """
+    sums = np.asarray(weights.sum(axis=1))
+    directed = with_values(weights, weights.data / sums[row_numbers(weights)])
+    both = sp.csr_matrix(directed + directed.T)
+    both.sort_indices()
+    both.data = (both.data / (2 * weights.shape[0])).astype(np.float32).astype(np.float64)
+    return both
+
+
 class Descent:
-    """Descent on the objective of one set of affinities.
+    """Descent on the objective of one graph; threads do not change the result.
 
     Parameters
     ----------
-    affinities : csr_matrix of shape (n, n)
-        P; not changed.
+    weights : csr_array of shape (n, n)
+        Edge weights.
     exaggeration : float
         Factor on attraction.
-    n_threads : int
-        Number of threads, which do not change the result.
     progress : Progress
         Called every ten steps.
     """
 
-    def __init__(
-        self, affinities: sp.csr_matrix, exaggeration: float, n_threads: int, progress: Progress
-    ) -> None:
-        self._affinities, self._exaggeration = affinities, exaggeration
-        self._n_threads, self._progress = n_threads, progress
+    def __init__(self, weights: sp.csr_array, exaggeration: float, progress: Progress) -> None:
+        self._affinities, self._exaggeration = to_affinities(weights), exaggeration
+        self._progress = progress
 
     def unfold(self, start: Array) -> Array:
         """Return the layout from a start of any scale: strong attraction first."""
         start = start - start.mean(axis=0)
-        deviation = float(start[:, 0].std()) or 1.0
-        embedding = self._embedding(start / deviation * 1e-4)
+        embedding = self._embedding(start / (float(start[:, 0].std()) or 1.0) * 1e-4)
         self._run(embedding, EARLY_STEPS, EARLY_EXAGGERATION, "unfolding")
         self._run(embedding, STEPS, self._exaggeration, "layout")
         return np.array(embedding, dtype=float)
@@ -78,22 +94,24 @@ class Descent:
         """
         from openTSNE import tsne
 
-        objective = (
-            tsne.kl_divergence_bh if self._uses_tree(coordinates) else tsne.kl_divergence_fft
-        )
+        by_tree = self._uses_tree(coordinates)
+        objective = tsne.kl_divergence_bh if by_tree else tsne.kl_divergence_fft
         settings: dict[str, Any] = {
             "dof": 1,
             "bh_params": {"theta": THETA},
             "fft_params": {**INTERPOLATION, "ints_in_interval": 1},
-            "n_jobs": self._n_threads,
+            "n_jobs": thread_limit(),
         }
-        once, twice = (
-            objective(coordinates, factor * self._exaggeration * self._affinities, **settings)[1]
-            for factor in (1, 2)
+        divergence, plain = objective(
+            coordinates, self._affinities, should_eval_error=True, **settings
         )
-        divergence, _ = objective(coordinates, self._affinities, should_eval_error=True, **settings)
-        attraction = float(np.linalg.norm(twice - once)) or 1.0
-        return float(divergence), float(np.linalg.norm(once)) / attraction
+        _, exaggerated = objective(
+            coordinates, (1 + self._exaggeration) * self._affinities, **settings
+        )
+        attraction = exaggerated - plain
+        gradient = exaggerated - attraction / self._exaggeration
+        scale = float(np.linalg.norm(attraction)) or 1.0
+        return float(divergence), float(np.linalg.norm(gradient)) / scale
 
     def _embedding(self, coordinates: Array) -> Any:
         from openTSNE import TSNEEmbedding
@@ -106,7 +124,7 @@ class Descent:
             negative_gradient_method="bh" if self._uses_tree(coordinates) else "fft",
             theta=THETA,
             **INTERPOLATION,
-            n_jobs=self._n_threads,
+            n_jobs=thread_limit(),
         )
 
     def _run(self, embedding: Any, n_steps: int, exaggeration: float, stage: str) -> None:

@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from labelfold.base import GraphEmbedder
@@ -19,22 +18,22 @@ from labelfold.classify.row_kernels import memory_of_kernels
 from labelfold.exceptions import InputError
 from labelfold.fit_memory import FitMemory
 from labelfold.graph import NeighborGraph
-from labelfold.graph.adjacency import with_values
+from labelfold.graph.adjacency import row_numbers, with_values
 from labelfold.graph.neighbor_graph import QueryGraph
 from labelfold.labels import PartialLabels
-from labelfold.layout.affinities import DistinctPoints, agreement, to_affinities
 from labelfold.layout.descent import EARLY_STEPS, MISSING, STEPS, Descent, is_available
-from labelfold.layout.label_force import (
-    fit_classifier,
+from labelfold.layout.label_force import fit_classifier, rounded, signal_of_labels, weaken
+from labelfold.layout.layout_certificate import (
+    LabelEffect,
+    LayoutCertificate,
     neighbor_purity,
-    rounded,
-    signal_of_labels,
+    neighbors_kept,
 )
-from labelfold.layout.layout_certificate import LabelEffect, LayoutCertificate
-from labelfold.layout.start import CoarseGraph, orient, spectral_start, with_jitter
+from labelfold.layout.merged_graph import MergedGraph
+from labelfold.layout.start import orient, spectral_start, with_jitter
 from labelfold.methods import Declaration, declare
 from labelfold.progress import Progress, report_nothing, show_progress
-from labelfold.threads import limit_threads, thread_limit
+from labelfold.threads import limit_threads
 
 __all__ = ["GraphLayout"]
 
@@ -42,10 +41,13 @@ Array = NDArray[np.float64]
 
 AUTO, SPECTRAL = "auto", "spectral"
 MOST_DIMENSIONS = 3
-MOST_TOGETHER = 400_000  # points that are laid out at once; of more, first a coarse graph
-WARM_STEPS = 100  # from a fitted layout, or after a coarse graph
+MOST_TOGETHER = 400_000  # points that are laid out at once; of more, first a subsample
+WARM_STEPS = 100  # from a fitted layout, or after a subsample
 LABEL_STEPS = 100  # under the force of labels, and without it for comparison
-MOST_COMPARED = 20_000  # rows whose neighbors in the picture are counted
+# Rows up to which the classifier has one thread, for exactly equal bits; on a busy machine more
+# would mainly wait for each other. Of more rows, its probabilities are rounded to the same.
+IN_ONE_THREAD = 100_000
+LARGEST_MOVE = 0.12  # of the radius, by labels: two sets of labels differ by a quarter at most
 
 
 @declare(
@@ -126,21 +128,21 @@ class GraphLayout(GraphEmbedder):
 
     Descent has two parts. The first sees no labels. The second runs twice from there, without
     labels, which gives ``base_embedding_``, and under their force, so that the certificate does not
-    count what more steps do as the labels' doing. Under their force, an edge whose ends have class
-    probabilities p and q keeps ``1 - f + f (sum_c sqrt(p_c q_c))^4`` of its weight. The force f is
+    count what more steps do as the labels' doing. Under their force f, an edge whose ends have
+    class probabilities p and q keeps ``1 - f + f (sum_c sqrt(p_c q_c))^4`` of its weight; f is
     ``label_weight`` times the accuracy on left-out labels, corrected for chance as in Cohen's kappa
-    and taken at the lower end of its 95 % interval: labels that say nothing about the rows do not
-    change the picture. Since the first part is the same for all labels, a few more labels move few
-    points.
+    and taken at the lower end of its 95 % interval. So labels that say nothing about the rows do
+    not change the picture, and a few more labels move few points. They move none by more than 12 %
+    of the radius from its place in ``base_embedding_``.
 
     New rows are placed at the median m of their neighbors in every coordinate, weighted by the
     edges and by the agreement of classes; then at the median with these weights over
     ``1 + |y - m|^2``, as m may lie between two groups.
 
     Distances between groups, and their sizes, mean little in such a picture. Time is linear in the
-    number of rows past the neighbor search. Of more than 400,000 rows a coarse graph is laid out
-    first, with about one point for six rows; then all rows take 100 steps from there. This keeps
-    the groups, and loses some of the order within them.
+    number of rows past the neighbor search. Of more than 400,000 rows a subsample is laid out
+    first, about one row in six, beside which lie all the others in the graph. They join it there,
+    and all take 100 steps. This keeps the groups, and loses some of the order within them.
 
     References
     ----------
@@ -223,7 +225,7 @@ class GraphLayout(GraphEmbedder):
         classifier : FewLabelClassifier
             Fitted to the same rows, such as a copy of ``classifier_`` after its ``refit``.
         progress : callable, default=report_nothing
-            Told of every ten steps; if it raises, ``embedding_`` stays as it was.
+            Told of every ten steps; if it raises, the layout stays as it was.
 
         Returns
         -------
@@ -232,8 +234,7 @@ class GraphLayout(GraphEmbedder):
         """
         check_is_fitted(self)
         with limit_threads(self.n_jobs):
-            self.classifier_ = classifier
-            self._apply_labels(DistinctPoints.of_graph(self.graph_), progress)
+            self._apply_labels(classifier, progress)
         return self
 
     @classmethod
@@ -265,11 +266,10 @@ class GraphLayout(GraphEmbedder):
             n_neighbors = min(layout.n_neighbors, given.n_neighbors)
             graph = graph.reweighed(n_neighbors, layout.weights)
         layout._check_parameters(PartialLabels.none(graph.n_points))
+        guides = isinstance(classifier, FewLabelClassifier) and len(classifier.classes_) > 1
         with limit_threads(layout.n_jobs), show_progress(layout.verbose) as progress:
             layout._set_base(None, layout._bridge(graph), progress)
-            if isinstance(classifier, FewLabelClassifier) and len(classifier.classes_) > 1:
-                layout.classifier_ = classifier
-            layout._apply_labels(DistinctPoints.of_graph(layout.graph_), progress)
+            layout._apply_labels(classifier if guides else None, progress)
         return layout
 
     def place(self, distances: sp.csr_array) -> Array:
@@ -290,13 +290,11 @@ class GraphLayout(GraphEmbedder):
         check_is_fitted(self)
         weights = self.graph_.weigh(distances, relative=True)
         if self._force > 0:
-            sums = np.asarray(weights.sum(axis=1))
-            of_new = np.asarray(weights @ self._distributions) / sums[:, None]
-            weights = self._weaken(weights, of_new, self._distributions)
+            of_new = (weights @ self._distributions) / weights.sum(axis=1)[:, None]
+            weights = weaken(weights, of_new, self._distributions, self._force)
         # The median of neighbors in two groups may lie between them; the second lies in one.
         median = _weighted_medians(weights, self.embedding_)
-        counts = np.diff(weights.indptr)
-        away = self.embedding_[weights.indices] - np.repeat(median, counts, axis=0)
+        away = self.embedding_[weights.indices] - median[row_numbers(weights)]
         near = weights.data / (1 + np.sum(away**2, axis=1))
         return _weighted_medians(with_values(weights, near), self.embedding_)
 
@@ -330,55 +328,48 @@ class GraphLayout(GraphEmbedder):
     def _embed(
         self, X: Any, graph: NeighborGraph, labels: PartialLabels, progress: Progress
     ) -> None:
-        points = self._set_base(X, graph, progress)
+        self._set_base(X, graph, progress)
+        classifier = None
         if labels.n_classes > 1 and self.label_weight > 0:
             y = labels.classes.astype(object)[labels.codes]
             y[~labels.mask] = None
-            seed = seed_from(self.random_state)
-            # One thread: probabilities must not differ by the number of threads.
-            settings = {"neighbor_search": self.neighbor_search, "random_state": seed, "n_jobs": 1}
-            self.classifier_ = fit_classifier(X, graph, y, settings)
-        self._apply_labels(points, progress)
+            settings = {
+                "neighbor_search": self.neighbor_search,
+                "random_state": seed_from(self.random_state),
+                "n_jobs": self.n_jobs if len(labels) > IN_ONE_THREAD else 1,
+            }
+            classifier = fit_classifier(X, graph, y, settings)
+        self._apply_labels(classifier, progress)
 
-    def _set_base(self, X: Any, graph: NeighborGraph, progress: Progress) -> DistinctPoints:
+    def _set_base(self, X: Any, graph: NeighborGraph, progress: Progress) -> None:
         """Lay out the graph without labels."""
-        points = DistinctPoints.of_graph(graph)
+        points = MergedGraph.of_equal_rows(graph)
         given: Any = self.exaggeration
         if given == AUTO:
-            given = np.clip((len(points.first) / 1000) ** 0.25, 1, 4)
-        self.graph_, self.exaggeration_, self.classifier_ = graph, float(given), None
-        seed = seed_from(self.random_state)
-        fork, n_steps, self._n_sampled = self._lay_out(X, points, seed, progress)
-        base = self._descent(points.weights, progress).relax(fork, LABEL_STEPS)
-        self._fork, self._n_steps = fork[points.number], n_steps + LABEL_STEPS
-        self.base_embedding_ = base[points.number]
-        return points
-
-    def _lay_out(
-        self, X: Any, points: DistinctPoints, seed: int, progress: Progress
-    ) -> tuple[Array, int, int]:
-        """Return coordinates without labels, the number of steps, and of rows laid out first."""
+            given = np.clip((points.weights.shape[0] / 1000) ** 0.25, 1, 4)
+        self.graph_, self.exaggeration_ = graph, float(given)
+        descent = Descent(points.weights, self.exaggeration_, progress)
+        seed, self._n_sampled, n_steps = seed_from(self.random_state), 0, EARLY_STEPS + STEPS
         if isinstance(self.init, GraphLayout):
-            return self._continue(X, points, progress)
-        descent = self._descent(points.weights, progress)
-        if not isinstance(self.init, str):
-            start = points.mean(self._check_start(len(points.number)))
-            return descent.unfold(with_jitter(start, seed)), EARLY_STEPS + STEPS, 0
-        if len(points.first) <= MOST_TOGETHER:
+            fork, n_steps = self._continue(X, points, descent)
+        elif not isinstance(self.init, str):
+            fork = descent.unfold(with_jitter(points.mean(self._given_start()), seed))
+        elif points.weights.shape[0] <= MOST_TOGETHER:
             start = spectral_start(points.weights, self.n_components, seed)
-            return orient(descent.unfold(start), start), EARLY_STEPS + STEPS, 0
-        coarse = CoarseGraph.of_graph(points.weights, seed)
-        start = spectral_start(coarse.weights, self.n_components, seed)
-        first = self._descent(coarse.weights, progress).unfold(start)
-        # A picture of n points has about sqrt(n) times the radius of one.
-        first *= np.sqrt(len(coarse.number) / len(first))
-        base = descent.relax(with_jitter(orient(first, start)[coarse.number], seed), WARM_STEPS)
-        return base, EARLY_STEPS + STEPS + WARM_STEPS, len(first)
+            fork = orient(descent.unfold(start), start)
+        else:
+            coarse = MergedGraph.of_seeds(points.weights, seed)
+            start = spectral_start(coarse.weights, self.n_components, seed)
+            sample = Descent(coarse.weights, self.exaggeration_, progress).unfold(start)
+            # A picture of n points has about sqrt(n) times the radius of one.
+            sample = orient(sample, start) * np.sqrt(len(coarse.number) / len(start))
+            fork = descent.relax(with_jitter(sample[coarse.number], seed), WARM_STEPS)
+            self._n_sampled, n_steps = len(start), n_steps + WARM_STEPS
+        self._fork, self._n_steps = fork[points.number], n_steps + LABEL_STEPS
+        self.base_embedding_ = descent.relax(fork, LABEL_STEPS)[points.number]
 
-    def _continue(
-        self, X: Any, points: DistinctPoints, progress: Progress
-    ) -> tuple[Array, int, int]:
-        """Return coordinates near those of a fitted layout; its own if it has the same graph."""
+    def _continue(self, X: Any, points: MergedGraph, descent: Descent) -> tuple[Array, int]:
+        """Return coordinates near a fitted layout's, its own on its graph; and the steps taken."""
         fitted: GraphLayout = self.init
         try:
             check_is_fitted(fitted)
@@ -395,62 +386,56 @@ class GraphLayout(GraphEmbedder):
                 f"{self.n_components}: they must be the same."
             )
         if fitted.graph_ is self.graph_ and fitted.exaggeration_ == self.exaggeration_:
-            return fitted._fork[points.first], 0, 0
-        start = fitted._carry(X, fitted.base_embedding_, fitted._extend)
-        start = points.mean(start)
-        descent = self._descent(points.weights, progress)
-        return descent.relax(with_jitter(start, 0), WARM_STEPS), WARM_STEPS, 0
+            return fitted._fork[points.first], 0
+        start = points.mean(fitted._carry(X, fitted.base_embedding_, fitted._extend))
+        return descent.relax(with_jitter(start, 0), WARM_STEPS), WARM_STEPS
 
-    def _check_start(self, n_samples: int) -> Array:
+    def _given_start(self) -> Array:
         with input_errors():
             start = check_array(self.init, dtype=np.float64, input_name="init")
-        if start.shape != (n_samples, self.n_components):
+        expected = (self.graph_.n_points, self.n_components)
+        if start.shape != expected:
             raise InputError(
-                f"init has shape {start.shape}, expected {(n_samples, self.n_components)}: one row "
-                "per row of X and n_components columns."
+                f"init has shape {start.shape}, expected {expected}: one row per row of X and "
+                "n_components columns."
             )
         return np.asarray(start)
 
-    def _apply_labels(self, points: DistinctPoints, progress: Progress) -> None:
+    def _apply_labels(self, classifier: FewLabelClassifier | None, progress: Progress) -> None:
         """Descend further under the force of the labels, and set the fitted attributes."""
+        points = MergedGraph.of_equal_rows(self.graph_)
         base, weights = self.base_embedding_[points.first], points.weights
         coordinates, effect = base, None
-        self._force, self._distributions = 0.0, np.ones((1, 1))
-        if self.classifier_ is not None:
-            signal = signal_of_labels(self.classifier_)
-            self._force = self.label_weight * signal
-            distributions = points.mean(rounded(self.classifier_.label_distributions_))
-            if self._force > 0:
-                self._distributions = distributions[points.number]
-                weights = self._weaken(weights, distributions, distributions)
-                fork = self._fork[points.first]
-                coordinates = self._descent(weights, progress).relax(fork, LABEL_STEPS)
+        force, distributions = 0.0, np.ones((len(base), 1), dtype=np.float32)
+        if classifier is not None:
+            signal = signal_of_labels(classifier)
+            force = self.label_weight * signal
+            distributions = points.mean(rounded(classifier.label_distributions_))
+            radius = _radius(base)
+            if force > 0:
+                weights = weaken(weights, distributions, distributions, force)
+                descent = Descent(weights, self.exaggeration_, progress)
+                coordinates = descent.relax(self._fork[points.first], LABEL_STEPS)
+                coordinates = _near(base, coordinates, LARGEST_MOVE * radius)
             codes = distributions.argmax(axis=1)
-            moves = np.linalg.norm(coordinates - base, axis=1) / _radius(base)
             effect = LabelEffect(
                 signal,
-                self._force,
+                force,
                 neighbor_purity(coordinates, codes),
                 neighbor_purity(base, codes),
-                float(np.median(moves)),
+                float(np.median(np.linalg.norm(coordinates - base, axis=1)) / radius),
             )
+        self.classifier_, self._force = classifier, force
+        self._distributions = distributions[points.number]
         self.embedding_ = coordinates[points.number]
         self.certificate_ = LayoutCertificate(
-            *self._descent(weights, progress).evaluate(coordinates),
-            _neighbors_kept(self.graph_, self.embedding_),
+            *Descent(weights, self.exaggeration_, progress).evaluate(coordinates),
+            neighbors_kept(self.graph_, self.embedding_),
             self.exaggeration_,
             self._n_steps,
             self._n_sampled,
             effect,
         )
-
-    def _descent(self, weights: sp.csr_array, progress: Progress) -> Descent:
-        return Descent(to_affinities(weights), self.exaggeration_, thread_limit(), progress)
-
-    def _weaken(self, edges: sp.csr_array, of_rows: Array, of_columns: Array) -> sp.csr_array:
-        """Return edge weights, smaller where the classes of both ends differ."""
-        lost = self._force * (1 - agreement(edges, of_rows, of_columns))
-        return with_values(edges, edges.data * (1 - lost))
 
     def _extend(self, X: Any, distances: sp.csr_array) -> Array:
         return self.place(distances)
@@ -469,15 +454,15 @@ def _weighted_medians(weights: sp.csr_array, values: Array) -> Array:
     is_neighbor = np.arange(counts.max(initial=0)) < counts[:, None]
     of_each = np.zeros(is_neighbor.shape)
     of_each[is_neighbor] = weights.data
-    neighbors = np.full((*is_neighbor.shape, values.shape[1]), np.inf)
-    neighbors[is_neighbor] = values[weights.indices]
-    medians = np.empty((len(of_each), values.shape[1]))
+    medians = np.empty((len(counts), values.shape[1]))
     for column in range(values.shape[1]):
-        order = np.argsort(neighbors[:, :, column], axis=1, kind="stable")
+        near = np.full(is_neighbor.shape, np.inf)
+        near[is_neighbor] = values[weights.indices, column]
+        order = np.argsort(near, axis=1, kind="stable")
         below = np.cumsum(np.take_along_axis(of_each, order, axis=1), axis=1)
         middle = np.argmax(below >= below[:, -1:] / 2, axis=1)
-        chosen = np.take_along_axis(order, middle[:, None], axis=1)
-        medians[:, column] = np.take_along_axis(neighbors[:, :, column], chosen, axis=1)[:, 0]
+        rows = np.arange(len(counts))
+        medians[:, column] = near[rows, order[rows, middle]]
     return medians
 
 
@@ -486,15 +471,8 @@ def _radius(coordinates: Array) -> float:
     return float(np.quantile(np.linalg.norm(coordinates - coordinates.mean(axis=0), axis=1), 0.99))
 
 
-def _neighbors_kept(graph: NeighborGraph, coordinates: Array) -> float:
-    """Return the share of neighbors that are among as many nearest in the picture."""
-    n = graph.n_points
-    rows = np.unique(np.linspace(0, n - 1, MOST_COMPARED).astype(np.intp))
-    lists = graph.nearest[rows]
-    longest = int(np.diff(lists.indptr).max())
-    search = NearestNeighbors(n_neighbors=min(longest + 1, n), algorithm="kd_tree").fit(coordinates)
-    found = search.kneighbors(coordinates[rows], return_distance=False)
-    ends = np.repeat(np.arange(len(rows)), found.shape[1]), found.ravel()
-    near = sp.csr_array((np.ones(found.size), ends), shape=lists.shape)
-    kept = with_values(lists, np.ones(lists.nnz)).multiply(near).sum()
-    return float(kept / lists.nnz)
+def _near(base: Array, coordinates: Array, distance: float) -> Array:
+    """Return coordinates, those farther than a distance from their base moved back to it."""
+    moves = coordinates - base
+    lengths = np.linalg.norm(moves, axis=1, keepdims=True)
+    return np.asarray(base + moves * (distance / np.maximum(lengths, distance)))

@@ -1,12 +1,17 @@
 """How far labels may shape a layout: as far as they predict left-out labels better than chance.
 
-The force of the labels is label_weight times the chance-corrected accuracy on left-out labels,
+Under the labels' force f, an edge whose ends have class probabilities p and q keeps
 
-    force = label_weight * max(0, (a - c) / (1 - c)),
+    1 - f + f (sum_c sqrt(p_c q_c))^4
 
-with a the lower end of Wilson's interval for the share of left-out labels that are named right, and
-c the share that would be right by chance, sum_k (share of class k among the labels) * (share among
-the predictions), as in Cohen's kappa. Labels without a signal have no force.
+of its weight. The sum, Bhattacharyya's coefficient, is 1 if both ends have equal probabilities,
+however uncertain, and 0 if they have no class in common. With a the lower end of Wilson's interval
+for the share of left-out labels that are named right, and c the share that would be right by
+chance, sum_k (share of class k among the labels) * (share among the predictions),
+
+    f = label_weight * max(0, (a - c) / (1 - c))
+
+as in Cohen's kappa: labels without a signal have no force.
 """
 
 from __future__ import annotations
@@ -14,25 +19,28 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors
 
 from labelfold.classify import FewLabelClassifier
 from labelfold.graph import NeighborGraph
+from labelfold.graph.adjacency import row_numbers, with_values
 from labelfold.intervals import wilson_interval
 
-__all__ = ["fit_classifier", "neighbor_purity", "rounded", "signal_of_labels"]
+__all__ = ["fit_classifier", "rounded", "signal_of_labels", "weaken"]
 
-Array = NDArray[np.float64]
+Array = NDArray[np.floating]
 
 LEVEL = 0.95  # of the interval for left-out accuracy
-GRAIN = 2.0**-12  # of class probabilities
-N_NEAREST = 10  # neighbors in the picture whose classes are compared
-MOST_COMPARED = 20_000  # rows
+SHARPNESS = 4  # power of the agreement: calibrated probabilities leave much in common
+STEPS_TO_ONE = 2**12  # of class probabilities
+ENTRIES_AT_ONCE = 2**22  # of class probabilities at the ends of edges
 PRECOMPUTED_NEIGHBORS = 10  # that the classifier needs
 
 
-def fit_classifier(X: Any, graph: NeighborGraph, y: Any, settings: dict[str, Any]) -> Any:
+def fit_classifier(
+    X: Any, graph: NeighborGraph, y: Any, settings: dict[str, Any]
+) -> FewLabelClassifier:
     """Return a classifier of the rows, on distances if it does not know the metric."""
     metric = graph.recipe.metric
     if metric not in ("euclidean", "l2", "cosine"):
@@ -58,21 +66,23 @@ def signal_of_labels(classifier: FewLabelClassifier) -> float:
     return max(0.0, (low - chance) / (1 - chance)) if chance < 1 else 0.0
 
 
-def rounded(distributions: Array) -> Array:
-    """Return class distributions in steps that hide differences by rounding."""
-    return np.asarray(np.rint(distributions / GRAIN) * GRAIN)
+def rounded(distributions: Array) -> NDArray[np.float32]:
+    """Return class probabilities in steps that hide differences by rounding.
 
-
-def neighbor_purity(coordinates: Array, codes: NDArray[np.intp]) -> float:
-    """Return the share of each point's nearest in the picture that have its class.
-
-    The mean over all points, or over evenly spread 20,000 of them.
+    Products of matrices, and so the last digits of scores, depend on the number of threads.
     """
-    n_nearest = min(N_NEAREST, len(coordinates) - 1)
-    rows = np.unique(np.linspace(0, len(codes) - 1, MOST_COMPARED).astype(np.intp))
-    search = NearestNeighbors(n_neighbors=n_nearest + 1, algorithm="kd_tree").fit(coordinates)
-    found = search.kneighbors(coordinates[rows], return_distance=False)
-    others = found != rows[:, None]
-    others[others.all(axis=1), -1] = False  # the point itself is not among its equals
-    same = codes[found] == codes[rows][:, None]
-    return float(np.mean(same[others]))
+    return (np.rint(distributions * STEPS_TO_ONE) / STEPS_TO_ONE).astype(np.float32)
+
+
+def weaken(edges: sp.csr_array, of_rows: Array, of_columns: Array, force: float) -> sp.csr_array:
+    """Return edge weights, smaller where the class probabilities of both ends differ."""
+    left = np.sqrt(of_rows)
+    right = left if of_rows is of_columns else np.sqrt(of_columns)
+    rows, agreement = row_numbers(edges), np.empty(edges.nnz)
+    step = max(1, ENTRIES_AT_ONCE // left.shape[1])
+    for start in range(0, edges.nnz, step):
+        part = slice(start, start + step)
+        ends = left[rows[part]], right[edges.indices[part]]
+        agreement[part] = np.einsum("ij,ij->i", *ends)
+    lost = force * (1 - np.minimum(agreement, 1) ** SHARPNESS)
+    return with_values(edges, edges.data * (1 - lost))

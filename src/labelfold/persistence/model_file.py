@@ -7,6 +7,7 @@ one more member: ``labelfold.json``, which has format, versions and names of fea
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 import re
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import skops.io
+from numpy.lib.format import read_array_header_1_0, read_array_header_2_0, read_magic
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -41,6 +43,8 @@ FORMAT = 2  # raised when files of other formats can no longer be read
 # Sparse arrays are compressed, and no real one shrinks to a hundredth: a file that would unpack to
 # more was made to fill the memory.
 LARGEST_RATIO, HARMLESS_BYTES = 100, 2**26
+
+HEADERS = {(1, 0): read_array_header_1_0, (2, 0): read_array_header_2_0}
 
 LIBRARIES = ("scikit-learn", "numpy", "scipy", "skops")
 VERSIONS = {
@@ -227,19 +231,32 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
             raise ModelFileError(
                 f"{path} is not a file that labelfold.save wrote: name one that is."
             )
+        limit = LARGEST_RATIO * os.fstat(stream.fileno()).st_size + HARMLESS_BYTES
         try:
             with zipfile.ZipFile(stream) as file:
-                limit = LARGEST_RATIO * os.fstat(stream.fileno()).st_size + HARMLESS_BYTES
-                if _unpacked_size(file) > limit:
+                with _zip_errors():
+                    size = _unpacked_size(file)
+                if size > limit:
                     raise ModelFileError(
                         f"{path} would unpack to more than {limit} bytes, as no file of "
                         "labelfold.save does: do not open it."
                     )
+                with _zip_errors():
+                    _check_arrays(file)
                 yield file
         except (zipfile.BadZipFile, EOFError) as error:
             raise ModelFileError(
                 f"{path} is truncated or damaged ({error}): copy it again from its source."
             ) from error
+
+
+@contextmanager
+def _zip_errors() -> Iterator[None]:
+    """Turn whatever else zipfile raises on damaged bytes into BadZipFile."""
+    try:
+        yield
+    except Exception as error:  # OSError, NotImplementedError, RuntimeError, zlib.error ...
+        raise zipfile.BadZipFile(str(error)) from error
 
 
 def _unpacked_size(file: zipfile.ZipFile) -> int:
@@ -253,6 +270,24 @@ def _unpacked_size(file: zipfile.ZipFile) -> int:
         elif member.filename.endswith(".npz"):
             raise zipfile.BadZipFile(f"{member.filename} is compressed twice")
     return size
+
+
+def _check_arrays(file: zipfile.ZipFile) -> None:
+    """Raise BadZipFile for an array that says it is larger than its member of the file."""
+    for member in file.infolist():
+        if member.filename.endswith(".npz"):
+            with file.open(member) as part, zipfile.ZipFile(part) as arrays:
+                _check_arrays(arrays)
+        elif member.filename.endswith(".npy"):
+            with file.open(member) as part:
+                try:
+                    head = HEADERS[read_magic(part)]
+                    shape, _, dtype = head(part)
+                    is_sound = min(shape, default=0) >= 0
+                except Exception as error:  # of a parser of Python's syntax
+                    raise zipfile.BadZipFile(f"the head of {member.filename}: {error}") from error
+            if not is_sound or math.prod(shape) * dtype.itemsize > member.file_size:
+                raise zipfile.BadZipFile(f"{member.filename} says that its shape is {shape}")
 
 
 def _check_names(names: Sequence[str] | None, estimator: Any) -> list[str] | None:

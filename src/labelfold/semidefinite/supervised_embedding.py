@@ -19,6 +19,8 @@ from labelfold.solvers.lowrank.distances import DistanceProblem
 
 __all__ = ["SupervisedSemidefiniteEmbedding"]
 
+LARGEST_SPREAD = 1e10  # whose square leaves distances digits
+
 
 @declare(
     Declaration(
@@ -45,7 +47,7 @@ class SupervisedSemidefiniteEmbedding(Unfolder):
     class_spread : float, default=10.0
         How far apart classes may move: their medoids at most this many times as far as the means
         of the classes are in the data. 1 leaves classes about where they are; the larger, the
-        less the embedding shows but the class.
+        less the embedding shows but the class. At most 1e10.
     n_neighbors : int, default=4
         Neighbors of every row, of its own class; a distance is kept if either row is a neighbor of
         the other. A smaller class keeps all its distances, with a warning.
@@ -219,7 +221,8 @@ class SupervisedSemidefiniteEmbedding(Unfolder):
 
     def _check_parameters(self, labels: PartialLabels) -> None:
         super()._check_parameters(labels)
-        check_real("class_spread", self.class_spread, above=0, hint=", such as 10.0")
+        hint = ", such as 10.0"
+        check_real("class_spread", self.class_spread, above=0, at_most=LARGEST_SPREAD, hint=hint)
 
 
 def _warn_of_bridges(bridges: NDArray[np.intp], labels: PartialLabels) -> None:

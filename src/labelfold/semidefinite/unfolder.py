@@ -159,7 +159,10 @@ class Unfolder(GraphEmbedder):
 
     def _start(self, X: Any, problem: DistanceProblem, rank: int, seed: int) -> Array:
         if not isinstance(self.init, str):
-            start = np.asarray(self.init, dtype=float)
+            try:
+                start = np.asarray(self.init, dtype=float)
+            except (TypeError, ValueError):
+                start = np.empty(0)
             if start.ndim != 2 or len(start) != problem.n_points or not np.isfinite(start).all():
                 raise InputError(
                     f"init of shape {start.shape} must be finite coordinates of the "

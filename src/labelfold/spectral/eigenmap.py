@@ -141,7 +141,8 @@ class EigenmapEmbedder(GraphEmbedder):
         joint = self.with_rows(X, n_steps=n_steps)
         fitted, new = np.split(joint.embedding_, [len(self.embedding_)])
         rotation, overlap = orthogonal_procrustes(fitted, self.embedding_)
-        scale = overlap / np.sum(fitted**2)  # vectors of length 1 shrink as points are added
+        squares = np.sum(fitted**2) or 1.0  # a long diffusion takes all coordinates to 0
+        scale = overlap / squares  # vectors of length 1 shrink as points are added
         return np.asarray(scale * new @ rotation)
 
     def embed_from_neighbors(

@@ -38,6 +38,7 @@ Array = NDArray[np.float64]
 
 LEAST_RIDGE, LARGEST_RIDGE = 1e-12, 1e12  # below, rounding decides between flat directions
 NOT_PSD = 1e-5  # a negative eigenvalue above this share of the largest is not from rounding
+LARGEST_KERNEL = 1e304
 ASYMMETRY = 1e-8  # of a kernel, relative to its largest entry
 
 
@@ -320,6 +321,11 @@ class MarginalFisherAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                 f"kernel={self.kernel!r} is unknown: use None, a function of two rows, or one of "
                 f"{kernels}."
             )
+        if self.kernel is not None:
+            check_real("degree", self.degree, at_least=1)
+            check_real("coef0", self.coef0)
+            if self.gamma is not None:
+                check_real("gamma", self.gamma, at_least=0)
 
     def _warn_of_few_neighbors(self, labels: PartialLabels) -> None:
         sizes = np.bincount(labels.codes[labels.mask])
@@ -387,8 +393,11 @@ class _KernelSpace:
     """Rows by their inner products K, with centered coordinates ``Z`` and ``means`` of K's rows."""
 
     def __init__(self, K: Array) -> None:
-        if not np.all(np.isfinite(K)):
-            raise InputError("The kernel of some rows is not finite: rescale X.")
+        if not np.all(np.abs(K) <= LARGEST_KERNEL):  # NaN is not
+            raise InputError(
+                f"The kernel of some rows is not finite, or above {LARGEST_KERNEL:g}, where sums "
+                "overflow: rescale X."
+            )
         if np.abs(K - K.T).max() > ASYMMETRY * np.abs(K).max():
             raise InputError("The kernel matrix is not symmetric: k(x, y) must equal k(y, x).")
         self.means: Array = K.mean(axis=0)

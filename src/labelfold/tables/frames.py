@@ -50,7 +50,7 @@ def as_table(X: Any) -> Any:
     if hasattr(X, "to_arrow"):  # polars
         X = X.to_arrow()
     if not isinstance(X, pa.Table | pa.RecordBatch):
-        if not hasattr(X, "iloc"):
+        if not hasattr(X, "iloc") or X.ndim != 2:
             with input_errors():
                 X = check_array(X, dtype=None, ensure_all_finite=False, input_name="X")
             X = pd.DataFrame(X).add_prefix("x")

@@ -71,7 +71,7 @@ def make_preparation(
     (3, 4)
     """
     names = as_table(frame).column_names
-    if labels is not None and labels not in names:
+    if labels is not None and not (isinstance(labels, str) and labels in names):
         raise InputError(f"labels={labels!r} is not a column: choose from {listed(names)}.")
     return TablePreparation([name for name in names if name != labels], scale=scale)
 

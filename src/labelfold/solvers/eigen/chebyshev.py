@@ -21,7 +21,6 @@ is filtered or after the last one: the block as it is there, what is locked, and
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -208,7 +207,9 @@ class _SubspaceIteration:
 
     def _random_block(self) -> Block:
         dtype: Any = np.dtype(np.float32 if self._operator.is_compiled else np.float64)
-        return self._rng.standard_normal((self._operator.size, self._n_block), dtype=dtype)
+        block = self._block if dtype == self._dtype else np.empty(self._block.shape, dtype)
+        self._rng.standard_normal(dtype=dtype, out=block)
+        return block
 
     def _open(self, X: Block) -> Block:
         """Overwrite a random block with one that is rich in the wanted vectors."""
@@ -227,15 +228,17 @@ class _SubspaceIteration:
             self._apply(chebyshev, X, X.dtype)
             remove(X, self._known, self._n_threads)
         opened = self._block[:, : X.shape[1]]
-        opened[:] = X
+        if not np.may_share_memory(X, opened):
+            opened[:] = X
         return opened
 
     def _to_ritz_vectors(self, X: Block) -> tuple[Array, Block]:
         """Return Ritz values in descending order, and overwrite the block with Ritz vectors."""
         X = self._orthonormal(X)
         H = np.empty((X.shape[1], X.shape[1]))
-        for first in range(0, X.shape[1], self._operator.panel):
-            columns = slice(first, first + self._operator.panel)
+        panel = self._operator.panel(X.dtype)
+        for first in range(0, X.shape[1], panel):
+            columns = slice(first, first + panel)
             H[:, columns] = inner_products(X, self._operator(X[:, columns]), self._n_threads)
         values, rotation = eigh((H + H.T) / 2, driver="evd")
         return values[::-1], rotate(X, rotation[:, ::-1], self._n_threads)
@@ -308,25 +311,30 @@ class _SubspaceIteration:
                 "random": json.dumps(self._rng.bit_generator.state),
             }
 
-        panel = self._operator.panel
+        panel = self._operator.panel(dtype)
         for first in range(n_done, X.shape[1], panel):
             save_state(partial(state, first))
             self._operator.filter(chebyshev, X[:, first : first + panel], dtype)
         save_state(partial(state, X.shape[1]))
 
-    def _resume(self, state: Mapping[str, NDArray[Any]]) -> Block:
-        """Go back to a state that was saved, and return its block with the filter applied."""
-        X, vectors = state["block"], state["vectors"]
-        self._n_locked = vectors.shape[1]
-        self._block[:, : self._n_locked], self._mu[: self._n_locked] = vectors, state["values"]
+    def _resume(self, state: dict[str, NDArray[Any]]) -> Block:
+        """Go back to a state that was saved, and return its block with the filter applied.
+
+        Its large arrays are taken out of it, so that they do not stay in memory.
+        """
+        X = state.pop("block")
+        self._n_locked = len(state["values"])
+        self._mu[: self._n_locked] = state["values"]
+        self._block[:, : self._n_locked] = state.pop("vectors")
         self._n_opening, self._n_filters, self._operator.n_products = state["n_steps"].tolist()
         self._shortfall, self._setback = state["shortfall"].tolist()
         self._rng.bit_generator.state = json.loads(str(state["random"]))
         floor, bound, degree = state["filter"].tolist()
         dtype: np.dtype[Any] = np.dtype(np.float32 if state["is_single"] else np.float64)
         if self._n_filters > 0:
-            X = self._block[:, self._n_locked : self._n_locked + X.shape[1]]
-            X[:] = state["block"]
+            place = slice(self._n_locked, self._n_locked + X.shape[1])
+            self._block[:, place] = X
+            X = self._block[:, place]
         n_done = int(state["n_done"])
         self._apply(ChebyshevFilter(floor, bound, int(degree)), X, dtype, n_done)
         return X

@@ -67,7 +67,13 @@ def smallest_ratios(
         S[:] = 0  # it was only rounding
     S[np.diag_indices_from(S)] += ridge * (np.trace(S) if np.trace(S) > 0 else np.trace(B))
     # All pairs: LAPACK's drivers for a subset lose pairs of a repeated eigenvalue.
-    nu, V = eigh(B, S)
+    try:
+        nu, V = eigh(B, S)
+    except np.linalg.LinAlgError as error:
+        raise InputError(
+            "Rows of the same class differ by rounding errors only, next to the size of their "
+            "entries: subtract the mean of every column, or pass a dense X."
+        ) from error
     nu, V = nu[::-1], V[:, ::-1]
     _check_rank(int(np.sum(nu > rounding * nu[0])), n_pairs)
     weight = long.sum() / 2

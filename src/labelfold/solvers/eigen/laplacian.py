@@ -47,6 +47,7 @@ THREADED_SIZE = 100_000  # nodes from which products of ARPACK go through the co
 FEW_PAIRS = 40  # above, ARPACK can stall for long on clustered spectra
 CROWDED = 5.0  # largest degree over the mean from which ARPACK stalls without normalization
 TOLERANCE = 1e-8  # of the residuals
+LEAST_HALF = 1e-3  # of the interval that is damped: a product with it grows rounding errors little
 SAME_EIGENVALUE = 1e-13  # difference below which the basis of the common eigenspace is arbitrary
 SMALL_BLOCK = 1_000_000  # entries up to which threads cost more than they save
 # Of a refinement: growth of the least wanted vector in one filter; steps of one filter (with 20,
@@ -168,6 +169,7 @@ def refined_eigenpairs(
         degree = min(STEPS_AT_ONCE, n_steps - done)
         # The interval whose filter of this degree grows by REFINING_GROWTH at the smallest value.
         half = (mu.min() + 1) / (1 + np.cosh(np.arccosh(REFINING_GROWTH) / degree))
+        half = max(half, LEAST_HALF)  # all eigenvalues are wanted: there is nothing to damp
         U = ChebyshevFilter(floor=-1.0, bound=2 * half - 1, degree=degree)(operator, U)
         mu, U, product = rayleigh_ritz(operator, U - known @ (known.T @ U))
     residuals = np.linalg.norm(product - U * mu, axis=0)

@@ -41,8 +41,9 @@ Array = NDArray[np.float64]
 Block = NDArray[Any]  # float32 or float64
 
 NORMALIZATIONS = ("degree", "none")
-# Columns that a polynomial is computed of at a time: fewer if vectors are long, to bound memory,
-# but not so few that reading the matrix takes longer than multiplying.
+# Columns of float64 that a polynomial is computed of at a time, and twice as many of float32: fewer
+# if vectors are long, to bound memory, but not so few that reading the matrix takes longer than
+# multiplying.
 PANEL, LEAST_PANEL, PANEL_ENTRIES = 64, 16, 2**24
 LARGEST_DEGREE = 1000  # of a polynomial
 NARROWEST = 1e-3  # least share of the spectrum's width that a filter keeps small
@@ -146,10 +147,10 @@ class LaplacianOperator:
         adjacency = self._adjacency
         return getattr(adjacency, "matrix", adjacency.product), self._by_degree
 
-    @property
-    def panel(self) -> int:
-        """Number of columns to work on at a time."""
-        return int(np.clip(PANEL_ENTRIES // max(1, self.size), LEAST_PANEL, PANEL))
+    def panel(self, dtype: Any = np.float64) -> int:
+        """Return the number of columns of this type to work on at a time."""
+        width = int(np.clip(PANEL_ENTRIES // max(1, self.size), LEAST_PANEL, PANEL))
+        return width * 8 // np.dtype(dtype).itemsize
 
     @property
     def crowding(self) -> float:
@@ -189,8 +190,8 @@ class LaplacianOperator:
     def filter(self, chebyshev: ChebyshevFilter, X: Block, dtype: Any) -> None:
         """Overwrite X with the polynomial of B times X, computed in ``dtype`` if compiled."""
         if self._kernel is None:
-            for first in range(0, X.shape[1], self.panel):
-                columns = slice(first, first + self.panel)
+            for first in range(0, X.shape[1], self.panel()):
+                columns = slice(first, first + self.panel())
                 X[:, columns] = chebyshev(self, np.ascontiguousarray(X[:, columns]))
         else:
             self.n_products += chebyshev.degree * X.shape[1]
@@ -266,7 +267,7 @@ def measure_residuals(operator: LaplacianOperator, mu: Array, U: Array) -> Array
     Computed in float64, for vectors in float32 too.
     """
     residuals = np.empty(len(mu))
-    step = operator.panel // 2
+    step = operator.panel() // 2
     for first in range(0, len(mu), step):
         columns = slice(first, min(first + step, len(mu)))
         vectors = U[:, columns].astype(np.float64, copy=False)
@@ -290,7 +291,12 @@ class _Kernel:
     """The operator as the compiled kernel applies it, its rows divided among threads."""
 
     def __init__(
-        self, matrix: sp.csr_array, s: Array, diagonal: Array, n_threads: int, panel: int
+        self,
+        matrix: sp.csr_array,
+        s: Array,
+        diagonal: Array,
+        n_threads: int,
+        panel: Callable[[Any], int],
     ) -> None:
         self._arrays = (matrix.indptr, matrix.indices, matrix.data, s, diagonal)
         self._n_threads, self._panel = n_threads, panel
@@ -310,8 +316,9 @@ class _Kernel:
             def advance(x: Block, y: Block, factors: tuple[float, float, float]) -> None:
                 pool.each(lambda rows: step(*self._arrays, x, y, *factors, *rows), self._ranges)
 
-            for start in range(0, X.shape[1], self._panel):
-                columns = slice(start, start + self._panel)
+            width = self._panel(dtype)
+            for start in range(0, X.shape[1], width):
+                columns = slice(start, start + width)
                 before = np.array(X[:, columns], dtype=dtype, order="C")
                 current = np.zeros_like(before)
                 advance(before, current, opening)

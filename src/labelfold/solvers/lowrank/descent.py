@@ -36,9 +36,10 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import dijkstra
 from scipy.sparse.linalg import splu
 
+from labelfold.exceptions import InputError
 from labelfold.solvers import kernels
 from labelfold.solvers.kernels import compiled
-from labelfold.solvers.lowrank.distances import DistanceProblem, Spread, measure_errors
+from labelfold.solvers.lowrank.distances import MAGNITUDES, DistanceProblem, Spread, measure_errors
 from labelfold.solvers.lowrank.sides import NO_SIDES, Walls
 from labelfold.threads import ThreadPool
 
@@ -317,7 +318,10 @@ def factorize(A: sp.csc_array) -> Any:
 def _approximate_inverse(A: sp.csc_array, *, exact: bool) -> Solve:
     """Return the product with A^(-1), or only with the inverse of A's diagonal."""
     if exact:
-        solve: Solve = factorize(A).solve
+        try:
+            solve: Solve = factorize(A).solve
+        except RuntimeError as error:  # exactly singular
+            raise InputError(MAGNITUDES) from error
         return solve
     diagonal = A.diagonal()[:, None]
     return lambda block: block / diagonal

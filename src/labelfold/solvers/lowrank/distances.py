@@ -29,6 +29,11 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
+LARGEST_RATIO = 1e100  # of squared lengths
+MAGNITUDES = (
+    "Distances between neighbors differ by so many orders of magnitude that float64 cannot hold "
+    "their weights together: drop or rescale outlying rows."
+)
 Pairs = NDArray[np.intp]
 
 
@@ -127,6 +132,8 @@ class DistanceProblem:
         """
         unit = float(np.sqrt(np.median(self.usual_squares))) if len(self.edges) else 1.0
         unit = unit or 1.0
+        if np.max(self.squares, initial=0.0) > LARGEST_RATIO * unit**2:
+            raise InputError(MAGNITUDES)
         return replace(self, squares=self.squares / unit**2, sides=self.sides.scaled(unit)), unit
 
     def without_zero_edges(self) -> Merger:

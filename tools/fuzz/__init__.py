@@ -1,0 +1,1 @@
+"""Bad and extreme input, drawn by number, for everything that takes input."""
