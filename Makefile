@@ -89,7 +89,7 @@ test-wheel: $(VENV)/.created  ## the tests against the built wheel rather than t
 test-oldest: $(VENV)/.created  ## the tests on the lowest versions that pyproject.toml allows
 	rm -rf build/oldest-venv
 	mkdir -p build
-	$(BIN)/python tools/lowest_versions.py pyproject.toml app > build/oldest.txt
+	$(BIN)/python tools/lowest_versions.py pyproject.toml app dask > build/oldest.txt
 	$(PYTHON) -m venv build/oldest-venv
 	build/oldest-venv/bin/python $(PIP) install --constraint build/oldest.txt --editable ".[test]"
 	$(ONE_THREAD) build/oldest-venv/bin/pytest $(PYTEST_ARGS)

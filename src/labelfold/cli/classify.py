@@ -123,6 +123,17 @@ def classify(
             "anything to learn; needs 19 or more. Takes N times as long.",
         ),
     ] = 0,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            "--dask",
+            metavar="ADDRESS|local",
+            help="Label Parquet files on a Dask cluster, or with processes on this machine. DATA "
+            "is a folder, and so is -o; all workers see both. The fit is on a random sample of "
+            "50,000 rows and all labeled ones. Started again, it goes on where it ended.",
+            show_default=False,
+        ),
+    ] = None,
     wanted: OutputOptions,
     reading: DataOptions,
 ) -> None:
@@ -151,6 +162,21 @@ def classify(
     chosen = find_method(method, classifying())
     embeds = chosen.declaration.embeds
     check_options(method, embeds=embeds, head=head, permutations=permutations, folds=folds)
+    if dask is not None:
+        from labelfold.cli.classify_cluster import classify_on_cluster
+
+        excluded = {
+            "--new": new,
+            "--audit": audit,
+            "--folds": folds,
+            "--permutations": permutations,
+            "--checkpoint": options.checkpoint,
+        }
+        classify_on_cluster(
+            console, dask, data, out, labels, chosen, head or HEADS[0], options, coverage,
+            wanted, reading, excluded,
+        )  # fmt: skip
+        return
     if audit is not None and method != "auto":
         raise InputError(f"--audit needs --method auto, and --method {method} was chosen.")
     if STANDARD_STREAM in data and new == STANDARD_STREAM:
@@ -284,7 +310,7 @@ def answer_all(tables: list[Table], fitted: Any, whole: Any, coverage: float) ->
     """
     import numpy as np
 
-    from labelfold.cli.transform import answer, confidences, name_sets
+    from labelfold.tables.answers import answer, confidences, name_sets
 
     table, *more = tables
     predicted = fitted.transduction_
@@ -312,9 +338,9 @@ def as_display(
     import numpy as np
 
     from labelfold import CCDR
-    from labelfold.cli.transform import features_for
     from labelfold.labels import PartialLabels
     from labelfold.plotting.map_inputs import lay_out
+    from labelfold.tables.answers import features_for
 
     embedder = lay_out(fitted)
     if embedder is None:

@@ -126,7 +126,7 @@ def fit_or_build(X: Any, table: Table, seed: int) -> tuple[Any, Any]:
 
 def answer(source: Any, table: Table, rows: list[int], why: list[str]) -> dict[str, list[Any]]:
     """Return the columns of the result."""
-    from labelfold.cli.transform import confidences
+    from labelfold.tables.answers import confidences
 
     ((title, names),) = reports.row_column(table).items()
     columns: dict[str, list[Any]] = {title: [names[row] for row in rows], "reason": why}

@@ -13,7 +13,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from labelfold.exceptions import InputError
-from labelfold.graph.adjacency import keep_entries, keep_nearest, row_numbers, symmetrize
+from labelfold.graph.adjacency import (
+    keep_entries,
+    keep_nearest,
+    row_numbers,
+    row_ranges,
+    symmetrize,
+    with_values,
+)
 from labelfold.graph.neighbor_index import PointIndex, SearchReport, Selection, same_entries
 from labelfold.methods import stored
 
@@ -115,6 +122,7 @@ class PrecomputedIndex:
 
 
 NeighborIndex = PointIndex | PrecomputedIndex
+NEGATIVE = "Precomputed distances must not be negative."
 
 
 def _nearest(rows: sp.csr_array, n_neighbors: int) -> sp.csr_array:
@@ -132,6 +140,12 @@ def _nearest(rows: sp.csr_array, n_neighbors: int) -> sp.csr_array:
 def _stored_entries(distances: Any, *, drop_diagonal: bool = False) -> sp.csr_array:
     """Return given distances as sparse rows in which every stored entry is a neighbor."""
     given: Any = distances
+    if isinstance(given, sp.csr_array | sp.csr_matrix) and given.has_canonical_format:
+        lists = with_values(sp.csr_array(given), given.data.astype(float, copy=False))
+        if not (drop_diagonal and _has_diagonal(lists)):
+            if np.any(lists.data < 0):
+                raise InputError(NEGATIVE)
+            return lists  # without a copy: there may be billions of entries
     if sp.issparse(distances):
         entries = given.tocoo()
         row, column, values = entries.row, entries.col, entries.data
@@ -139,7 +153,16 @@ def _stored_entries(distances: Any, *, drop_diagonal: bool = False) -> sp.csr_ar
         row, column = np.indices(distances.shape).reshape(2, -1)
         values = np.asarray(given).ravel()
     if np.any(values < 0):
-        raise InputError("Precomputed distances must not be negative.")
+        raise InputError(NEGATIVE)
     keep = row != column if drop_diagonal else np.ones(len(row), dtype=bool)
     ends = row[keep], column[keep]
     return sp.csr_array((np.asarray(values[keep], dtype=float), ends), shape=given.shape)
+
+
+def _has_diagonal(lists: sp.csr_array) -> bool:
+    """Return whether an entry is stored for a row and itself."""
+    for rows, entries in row_ranges(lists):
+        counts = np.diff(lists.indptr[rows.start : rows.stop + 1])
+        if np.any(np.repeat(np.arange(rows.start, rows.stop), counts) == lists.indices[entries]):
+            return True
+    return False

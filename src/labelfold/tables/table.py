@@ -86,6 +86,33 @@ class Table:
         labels = () if self.labels is None else self.labels
         return dict(sorted(Counter(label for label in labels if label is not None).items()))
 
+    def to_matrix(self) -> Any:
+        """Return the features as one matrix; raise InputError for text and missing numbers."""
+        if self.feature_names is None:
+            return self.features
+        return np.hstack([self._to_numbers(name) for name in self.feature_names])
+
+    def _to_numbers(self, name: str) -> NDArray[Any]:
+        """Return a column of numbers, or of vectors, as a matrix."""
+        where = f"{self.origin}: " if self.origin else ""
+        column = get_column(self.features, name)
+        kind, types = column.type, pa.types
+        if frames.is_vector(kind) or types.is_floating(kind):
+            numbers = frames.to_array(column)
+        elif types.is_integer(kind) or kind == pa.bool_():
+            numbers = frames.to_array(column.cast(pa.float64()))
+        else:
+            raise InputError(
+                f"{where}column {name!r} holds {kind}, but the model needs numbers: "
+                "fit it on the table with 'labelfold embed' or 'labelfold classify'."
+            )
+        for row in np.flatnonzero(np.isnan(numbers).any(axis=1))[:1].tolist():
+            raise InputError(
+                f"{where}row {row + 1}, column {name!r}: a missing value, but the model "
+                "needs numbers: fill it in, or leave out the row."
+            )
+        return numbers
+
 
 class Choice(NamedTuple):
     """The part that each column plays, by name."""
