@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from labelfold import (
         classify,
         datasets,
+        distributed,
         ensemble,
         evaluate,
         evidence,
@@ -76,6 +77,7 @@ __all__ = [
     "checkpoints",
     "classify",
     "datasets",
+    "distributed",
     "draw_audit",
     "draw_labeled",
     "ensemble",
