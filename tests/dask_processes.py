@@ -11,7 +11,7 @@ from distributed import Client
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
-def wait_until(condition, seconds=60):
+def wait_until(condition, seconds=180):
     """Wait for a condition, and fail when it takes too long."""
     end = time.monotonic() + seconds
     while not condition():

@@ -57,6 +57,6 @@ def test_the_page_is_run_as_written(tmp_path):
 def run(kind, text, how):
     """Run what the second terminal shows, and return what it prints."""
     command = [sys.executable, "-c", text] if kind == "python" else ["bash", "-c", text]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, **how)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, **how)
     assert done.returncode == 0, done.stderr
     return done.stdout
