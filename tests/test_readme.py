@@ -23,6 +23,8 @@ PAGES = sorted(
     for path in DOCS.rglob("*.md")
     if not GENERATED.intersection(path.relative_to(DOCS).parts)
 )
+# Below, and with a cluster by tests/distributed/test_page.py.
+RUN_ELSEWHERE = {"docs/five_minutes.md", "docs/guide/dask.md"}
 _BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _OUTPUT = re.compile(r"prints\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _COMMAND = re.compile(r"^\$ labelfold (.*)$", re.MULTILINE)
@@ -73,7 +75,7 @@ def test_pages_are_found():
 
 @pytest.mark.parametrize(
     "page",
-    [page for page in ["README.md", *PAGES] if page != "docs/five_minutes.md" and has_python(page)],
+    [page for page in ["README.md", *PAGES] if page not in RUN_ELSEWHERE and has_python(page)],
 )
 def test_python_blocks_run(page, run_page):
     run_page(page)
