@@ -115,9 +115,8 @@ def test_suspects_name_rows_that_speak_for_and_against(learned):
 
 def test_exports(learned, folder, tmp_path):
     client, session = learned
-    client.get("api/label", {"rows": [89], "action": "aside"})
-    state = client.wait(lambda state: state["status"] == "" and state["fit"])
-    assert fitted_to(state["event"])(state)
+    state = client.get("api/label", {"rows": [89], "action": "aside"})
+    client.wait(fitted_to(state["event"]))
     _, headers, content = client.ask("api/export/labels.csv")
     assert "attachment" in headers["content-disposition"]
     rows = list(csv.DictReader(io.StringIO(content.decode())))
