@@ -40,7 +40,7 @@ QUICK = 2e10  # n^2 d up to which an exact search takes about a second on two co
 VERY_SLOW = 1e12  # minutes
 
 # With it classifiers err on MNIST as with the exact search, to 0.05 points; at 0.99 they err 0.1 to
-# 0.2 points more often, and the search takes a fifth less time. Of very many rows it takes half.
+# 0.2 points more often, and the search takes a fifth less time.
 RECALL_GOAL = 0.998
 MANY_ROWS, RECALL_GOAL_OF_MANY = 1_000_000, 0.99
 SAMPLE_SIZE = 300
